@@ -1,0 +1,1 @@
+//! The commands: parse, delegate, map errors to exit codes.

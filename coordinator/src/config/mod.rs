@@ -1,0 +1,1 @@
+//! eval.yaml: as written, then resolved.

@@ -1,0 +1,1 @@
+//! After each turn: send an answer or finish.

@@ -1,0 +1,29 @@
+//! The coordinator: what is decided or known. Modules in the order in which a run flows through them.
+
+pub mod cli;
+
+pub mod config;
+pub mod source;
+pub mod testcase;
+
+pub mod plan;
+pub mod run;
+pub mod scheduler;
+
+pub mod rpc;
+
+pub mod conversation;
+pub mod outcome;
+pub mod validation;
+
+pub mod record;
+pub mod store;
+
+pub mod report;
+pub mod stats;
+
+pub mod event;
+pub mod ui;
+
+pub mod clock;
+pub mod shutdown;

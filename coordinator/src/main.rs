@@ -1,0 +1,3 @@
+//! The `mcproctor` command.
+
+fn main() {}

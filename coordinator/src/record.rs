@@ -1,0 +1,177 @@
+//! What is kept of a run: the shapes that go into the store and come out of it into reports.
+
+use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::evidence::EvidenceRef;
+use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::id::RunId;
+use mcproctor_proto::traffic::ModelTraffic;
+use mcproctor_proto::turn::Turn;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+
+/// A run as it was planned: written once, before the first attempt.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// The run.
+    pub id: RunId,
+    /// The version of mcproctor that planned it.
+    pub version: String,
+    /// Milliseconds of Unix time.
+    pub started_at_unix_ms: i64,
+    /// The config file as the user named it.
+    pub config_file: String,
+    /// SHA-256 of the resolved config without secrets, and of the test cases; a resumed run must match it.
+    pub config_sha256: String,
+    /// The servers under test: name and address (command line for stdio), without secrets.
+    pub servers: Vec<ServerRecord>,
+    /// The agents, in config order.
+    pub agents: Vec<AgentRecord>,
+    /// The test cases, in their order.
+    pub test_cases: Vec<TestCaseRecord>,
+    /// Iterations of each cell.
+    pub iterations: u32,
+    /// Attempts at most per iteration.
+    pub max_attempts: u32,
+    /// The seed of the order in which iterations are given out.
+    pub seed: u64,
+    /// Things to say at the top of every report.
+    pub notices: Vec<String>,
+}
+
+impl RunRecord {
+    /// The number of cells: agents × test cases. Cell `c` is agent `c / test_cases` and test case `c % test_cases`.
+    pub fn cells(&self) -> usize {
+        self.agents.len() * self.test_cases.len()
+    }
+
+    /// The agent of a cell.
+    pub fn agent_of(&self, cell: usize) -> Option<&AgentRecord> {
+        self.agents.get(cell.checked_div(self.test_cases.len())?)
+    }
+
+    /// The test case of a cell.
+    pub fn test_case_of(&self, cell: usize) -> Option<&TestCaseRecord> {
+        self.test_cases
+            .get(cell.checked_rem(self.test_cases.len())?)
+    }
+
+    /// Iterations of the whole run.
+    pub fn total_iterations(&self) -> u64 {
+        self.cells() as u64 * u64::from(self.iterations)
+    }
+}
+
+/// A server under test, without secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerRecord {
+    /// Its configured name.
+    pub name: String,
+    /// Its URL without user info and query, or its command line.
+    pub address: String,
+}
+
+/// A configured agent, without secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentRecord {
+    /// The name in reports.
+    pub name: String,
+    /// claude, codex or command.
+    pub kind: String,
+    /// The model asked for; the command line's own default when absent.
+    pub model: Option<String>,
+    /// The program's version as found at the start of the run.
+    pub version: Option<String>,
+    /// What holds it.
+    pub sandbox: SandboxLevel,
+    /// Whether it has tools of its own: `none` or `default`.
+    pub builtin_tools: String,
+    /// Whether it runs with the user's own login, in the user's own home.
+    pub own_login: bool,
+}
+
+/// A test case as it was read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestCaseRecord {
+    /// Its name.
+    pub name: String,
+    /// Its file, relative to the source.
+    pub file: String,
+    /// The first message.
+    pub prompt: String,
+    /// Tools that must be called; a name N times means at least N successful calls.
+    pub expected_tools: Vec<String>,
+    /// Scripted replies.
+    pub answers: Vec<String>,
+    /// What a right answer says, for the judge and for readers.
+    pub expected_outcome: Option<String>,
+}
+
+/// One attempt, complete. The last attempt of an iteration is the iteration's result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptRecord {
+    /// Index of the cell, from 0.
+    pub cell: u32,
+    /// Number of the iteration in its cell, from 1.
+    pub iteration: u32,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Why, in words for people.
+    pub reason: String,
+    /// Whether it is the iteration's result; otherwise a new attempt follows.
+    pub last: bool,
+    /// Milliseconds of Unix time.
+    pub started_at_unix_ms: i64,
+    /// Milliseconds.
+    pub duration_ms: u64,
+    /// The worker that ran it.
+    pub worker: String,
+    /// What held the agent.
+    pub sandbox: SandboxLevel,
+    /// The conversation.
+    pub turns: Vec<Turn>,
+    /// The calls; what is beyond the inline cap is in the evidence.
+    pub calls: Vec<ToolCall>,
+    /// What was expected, and whether it was met.
+    pub expectations: Vec<ExpectationResult>,
+    /// What the proxy saw of each server besides calls.
+    pub exposures: Vec<Exposure>,
+    /// What the relay saw of the model.
+    pub traffic: ModelTraffic,
+    /// Pieces of evidence.
+    pub evidence: Vec<EvidenceRef>,
+}
+
+/// One expectation and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExpectationResult {
+    /// What was expected, in words: `get_forecast, at least 2 successful calls`.
+    pub what: String,
+    /// The tool it is about, if it is about one.
+    pub tool: Option<String>,
+    /// Whether it was met.
+    pub met: bool,
+    /// Why not, in words; empty when met.
+    pub why: String,
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Attempts are still given out, or the process that did so was killed.
+    Running,
+    /// Every iteration has a result.
+    Completed,
+    /// It was stopped before that; `--resume` goes on.
+    Aborted,
+}

@@ -1,0 +1,1 @@
+//! Ctrl-C and SIGTERM: first a clean stop, then a hard one.

@@ -1,0 +1,1 @@
+//! Figures and their ranges: pure functions.

@@ -1,0 +1,1 @@
+//! What is durable: attempts in SQLite, evidence by content hash.

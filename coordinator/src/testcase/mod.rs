@@ -1,0 +1,1 @@
+//! Test cases: the model and one reader per format.

@@ -1,0 +1,1 @@
+//! Expectations against what was recorded.

@@ -1,0 +1,3 @@
+//! Runs the server alone.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Conversions between the generated messages and the checked types.

@@ -1,0 +1,1 @@
+//! Drivers: how each agent command line is started and its output read, one a file.

@@ -1,0 +1,1 @@
+//! Puts a stdio MCP server behind a local Streamable HTTP endpoint.

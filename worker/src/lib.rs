@@ -1,0 +1,13 @@
+//! What has to be near the agent: sandbox, recording proxy, model relay, bridge and agent drivers.
+//!
+//! `link` receives assignments and sends what was recorded; `iteration` runs one attempt and composes the other rooms,
+//! which do not know each other.
+
+pub mod agent;
+pub mod bridge;
+pub mod iteration;
+pub mod link;
+pub mod probe;
+pub mod proxy;
+pub mod relay;
+pub mod sandbox;

@@ -1,0 +1,1 @@
+//! The worker's side of the Work stream and of the evidence upload.

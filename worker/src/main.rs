@@ -1,0 +1,3 @@
+//! The slim worker binary of a fleet.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The recording proxy: bytes pass unchanged, a copy is recorded.

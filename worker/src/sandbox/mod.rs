@@ -1,0 +1,1 @@
+//! What holds an agent.
