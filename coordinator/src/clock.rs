@@ -18,9 +18,7 @@ impl Clock for SystemClock {
     fn now_unix_ms(&self) -> i64 {
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| {
-                i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-            })
+            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 }
 

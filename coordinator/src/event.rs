@@ -21,11 +21,7 @@ pub struct AttemptKey {
 
 /// One thing that happened. `at` of the envelope is milliseconds of Unix time.
 #[derive(Clone, Debug, Serialize)]
-#[serde(
-    tag = "event",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// The plan stands and is stored; what a resumed run had already is told by `attempt_finished` events before this.
     RunStarted {

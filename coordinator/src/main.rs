@@ -1,3 +1,10 @@
 //! The `mcproctor` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use mcproctor::cli::{Cli, run};
+
+fn main() -> ExitCode {
+    run(Cli::parse())
+}

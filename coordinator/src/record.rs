@@ -54,8 +54,7 @@ impl RunRecord {
 
     /// The test case of a cell.
     pub fn test_case_of(&self, cell: usize) -> Option<&TestCaseRecord> {
-        self.test_cases
-            .get(cell.checked_rem(self.test_cases.len())?)
+        self.test_cases.get(cell.checked_rem(self.test_cases.len())?)
     }
 
     /// Iterations of the whole run.

@@ -88,10 +88,7 @@ impl ToolCall {
         match self.state {
             CallState::HttpError => self.http_status.is_none_or(|status| status >= 500),
             CallState::TransportLost | CallState::NeverFinished | CallState::Suspended => true,
-            CallState::Ok
-            | CallState::ToolError
-            | CallState::ProtocolError
-            | CallState::Cancelled => false,
+            CallState::Ok | CallState::ToolError | CallState::ProtocolError | CallState::Cancelled => false,
         }
     }
 }

@@ -20,13 +20,7 @@ pub enum EvidenceKind {
 
 impl EvidenceKind {
     /// Every kind, in the order of the reports.
-    pub const ALL: [Self; 5] = [
-        Self::Calls,
-        Self::Transcript,
-        Self::Stderr,
-        Self::Wire,
-        Self::ToolList,
-    ];
+    pub const ALL: [Self; 5] = [Self::Calls, Self::Transcript, Self::Stderr, Self::Wire, Self::ToolList];
 
     /// The name used on the wire and in the store.
     pub fn name(self) -> &'static str {

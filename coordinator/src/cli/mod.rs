@@ -1,1 +1,7 @@
 //! The commands: parse, delegate, map errors to exit codes.
+
+mod exit;
+mod root;
+
+pub use exit::Exit;
+pub use root::{Cli, run};

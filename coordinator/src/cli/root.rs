@@ -1,0 +1,27 @@
+//! The command line as a whole.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use super::exit::Exit;
+
+/// Says how reliably AI agents use an MCP server, with evidence.
+#[derive(Debug, Parser)]
+#[command(name = "mcproctor", version, about)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+/// Runs the command and says how it ended.
+pub fn run(cli: Cli) -> ExitCode {
+    let exit = match cli.command {
+        None => Exit::Success,
+        Some(command) => match command {},
+    };
+    exit.into()
+}
