@@ -119,6 +119,7 @@ impl From<&Turn> for v1::Turn {
             warnings: turn.warnings.clone(),
             model: turn.model.clone().unwrap_or_default(),
             reported_calls: turn.reported_calls,
+            model_refusal: turn.model_refusal.as_ref().map(v1::ModelRefusal::from),
         }
     }
 }
@@ -150,6 +151,7 @@ impl TryFrom<v1::Turn> for Turn {
             warnings: turn.warnings,
             model: optional(turn.model),
             reported_calls: turn.reported_calls,
+            model_refusal: turn.model_refusal.map(TryInto::try_into).transpose()?,
         })
     }
 }
@@ -211,12 +213,7 @@ impl From<&ModelTraffic> for v1::ModelTraffic {
             requests: traffic.requests,
             succeeded: traffic.succeeded,
             waiting_ms: traffic.waiting_ms,
-            refusal: traffic.refusal.as_ref().map(|refusal| v1::ModelRefusal {
-                status: u32::from(refusal.status),
-                code: refusal.code.clone().unwrap_or_default(),
-                message: refusal.message.clone(),
-                retry_after_ms: refusal.retry_after_ms,
-            }),
+            refusal: traffic.refusal.as_ref().map(v1::ModelRefusal::from),
             response_model: traffic.response_model.clone().unwrap_or_default(),
         }
     }
@@ -226,24 +223,37 @@ impl TryFrom<v1::ModelTraffic> for ModelTraffic {
     type Error = Malformed;
 
     fn try_from(traffic: v1::ModelTraffic) -> Result<Self, Malformed> {
-        let refusal = traffic
-            .refusal
-            .map(|refusal| {
-                Ok(ModelRefusal {
-                    status: u16::try_from(refusal.status).map_err(|_| Malformed::unknown("status", refusal.status))?,
-                    code: optional(refusal.code),
-                    message: refusal.message,
-                    retry_after_ms: refusal.retry_after_ms,
-                })
-            })
-            .transpose()?;
         Ok(Self {
             observed: traffic.observed,
             requests: traffic.requests,
             succeeded: traffic.succeeded,
             waiting_ms: traffic.waiting_ms,
-            refusal,
+            refusal: traffic.refusal.map(TryInto::try_into).transpose()?,
             response_model: optional(traffic.response_model),
+        })
+    }
+}
+
+impl From<&ModelRefusal> for v1::ModelRefusal {
+    fn from(refusal: &ModelRefusal) -> Self {
+        Self {
+            status: u32::from(refusal.status),
+            code: refusal.code.clone().unwrap_or_default(),
+            message: refusal.message.clone(),
+            retry_after_ms: refusal.retry_after_ms,
+        }
+    }
+}
+
+impl TryFrom<v1::ModelRefusal> for ModelRefusal {
+    type Error = Malformed;
+
+    fn try_from(refusal: v1::ModelRefusal) -> Result<Self, Malformed> {
+        Ok(Self {
+            status: u16::try_from(refusal.status).map_err(|_| Malformed::unknown("status", refusal.status))?,
+            code: optional(refusal.code),
+            message: refusal.message,
+            retry_after_ms: refusal.retry_after_ms,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What an attempt's recording means: passed, failed or invalid.
+//! The kinds of outcome, and their names.
 
 use std::fmt;
 
