@@ -7,6 +7,7 @@ mod assignment;
 mod enums;
 mod malformed;
 mod records;
+mod stream;
 mod worker;
 
 pub use malformed::Malformed;

@@ -31,7 +31,7 @@ impl From<v1::Lease> for Lease {
 ///
 /// # Errors
 /// When the message names none.
-pub(crate) fn lease(lease: Option<v1::Lease>) -> Result<Lease, Malformed> {
+pub(super) fn lease(lease: Option<v1::Lease>) -> Result<Lease, Malformed> {
     required("lease", lease).map(Lease::from)
 }
 
@@ -86,7 +86,7 @@ impl From<v1::Hello> for Hello {
 
 impl v1::TurnFinished {
     /// The message for a report under a lease.
-    pub fn new(lease: &Lease, report: &TurnReport) -> Self {
+    pub(crate) fn new(lease: &Lease, report: &TurnReport) -> Self {
         Self {
             lease: Some(lease.into()),
             turn: Some((&report.turn).into()),
@@ -100,7 +100,7 @@ impl v1::TurnFinished {
     ///
     /// # Errors
     /// When a field is missing or unknown.
-    pub fn read(self) -> Result<(Lease, TurnReport), Malformed> {
+    pub(crate) fn read(self) -> Result<(Lease, TurnReport), Malformed> {
         let report = TurnReport {
             turn: required("turn", self.turn)?.try_into()?,
             calls: self
@@ -117,7 +117,7 @@ impl v1::TurnFinished {
 
 impl v1::AttemptFinished {
     /// The message for a report under a lease.
-    pub fn new(lease: &Lease, report: &AttemptReport) -> Self {
+    pub(crate) fn new(lease: &Lease, report: &AttemptReport) -> Self {
         Self {
             lease: Some(lease.into()),
             machinery_fault: report.machinery_fault.clone().unwrap_or_default(),
@@ -134,7 +134,7 @@ impl v1::AttemptFinished {
     ///
     /// # Errors
     /// When a field is missing or unknown.
-    pub fn read(self) -> Result<(Lease, AttemptReport), Malformed> {
+    pub(crate) fn read(self) -> Result<(Lease, AttemptReport), Malformed> {
         let report = AttemptReport {
             machinery_fault: optional(self.machinery_fault),
             sandbox: SandboxLevel::from_name(&self.sandbox)
@@ -159,7 +159,7 @@ impl v1::AttemptFinished {
 
 impl v1::LiveEvent {
     /// The message for an event under a lease.
-    pub fn new(lease: &Lease, event: &LiveEvent) -> Self {
+    pub(crate) fn new(lease: &Lease, event: &LiveEvent) -> Self {
         use v1::live_event::Event;
         let event = match event {
             LiveEvent::TurnStarted { turn } => Event::TurnStarted(v1::TurnStarted { turn: *turn }),
@@ -189,7 +189,7 @@ impl v1::LiveEvent {
     ///
     /// # Errors
     /// When a field is missing or unknown.
-    pub fn read(self) -> Result<(Lease, LiveEvent), Malformed> {
+    pub(crate) fn read(self) -> Result<(Lease, LiveEvent), Malformed> {
         use v1::live_event::Event;
         let event = match required("event", self.event)? {
             Event::TurnStarted(started) => LiveEvent::TurnStarted { turn: started.turn },
@@ -210,7 +210,7 @@ impl v1::LiveEvent {
 
 impl v1::Instruction {
     /// The message for an instruction after a turn.
-    pub fn new(lease: &Lease, after_turn: u32, instruction: &Instruction) -> Self {
+    pub(crate) fn new(lease: &Lease, after_turn: u32, instruction: &Instruction) -> Self {
         use v1::instruction::Instruction as Wire;
         let instruction = match instruction {
             Instruction::Say(text) => Wire::Say(text.clone()),
@@ -227,7 +227,7 @@ impl v1::Instruction {
     ///
     /// # Errors
     /// When a field is missing.
-    pub fn read(self) -> Result<(Lease, u32, Instruction), Malformed> {
+    pub(crate) fn read(self) -> Result<(Lease, u32, Instruction), Malformed> {
         use v1::instruction::Instruction as Wire;
         let instruction = match required("instruction", self.instruction)? {
             Wire::Say(text) => Instruction::Say(text),

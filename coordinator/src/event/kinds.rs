@@ -1,4 +1,4 @@
-//! What happens in a run, as everything that shows it hears it: terminal, plain lines, JSON lines, reports.
+//! The kinds of event: terminal, plain lines, JSON lines and live reports all hear the same.
 
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::id::RunId;
