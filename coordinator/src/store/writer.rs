@@ -1,0 +1,149 @@
+//! The writing thread: it takes what has queued up while the last commit was under way, and commits it as one.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::mpsc;
+
+use super::batch;
+use super::command::{Answer, Command};
+use super::error::StoreError;
+use super::pack::{PackWriter, Packed};
+use super::piece::Piece;
+
+/// Requests that wait for the writer before callers are held up.
+pub(super) const QUEUE: usize = 1024;
+
+/// Requests at most in one commit, and bytes after which no more are taken into it.
+const BATCH_REQUESTS: usize = 1024;
+const BATCH_BYTES: usize = 16 << 20;
+
+/// How often the disk was waited for.
+#[derive(Debug, Default)]
+pub(super) struct Syncs {
+    pub(super) packs: AtomicU64,
+    pub(super) commits: AtomicU64,
+}
+
+/// Owns the writing connection and the pack that is written to.
+#[derive(Debug)]
+pub(super) struct Writer {
+    connection: Connection,
+    path: PathBuf,
+    packs: PackWriter,
+    syncs: Arc<Syncs>,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection, path: PathBuf, packs: PackWriter, syncs: Arc<Syncs>) -> Self {
+        Self {
+            connection,
+            path,
+            packs,
+            syncs,
+        }
+    }
+
+    /// Serves until every sender is gone.
+    pub(super) fn serve(mut self, mut requests: mpsc::Receiver<Command>) {
+        while let Some(first) = requests.blocking_recv() {
+            let mut weight = first.weight();
+            let mut batch = vec![first];
+            while batch.len() < BATCH_REQUESTS && weight < BATCH_BYTES {
+                let Ok(next) = requests.try_recv() else { break };
+                weight += next.weight();
+                batch.push(next);
+            }
+            self.settle(batch);
+        }
+    }
+
+    /// Evidence first, synced; then the rows that refer to it, synced; then the answers.
+    fn settle(&mut self, mut batch: Vec<Command>) {
+        let mut pieces = Vec::new();
+        for command in &mut batch {
+            if let Command::PutPiece(piece, _) = command {
+                pieces.push(Piece {
+                    header: piece.header,
+                    framed: std::mem::take(&mut piece.framed),
+                });
+            }
+        }
+        let (packed, pieces) = match self.append(pieces) {
+            Ok(packed) => (packed, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        let mut answers = Vec::with_capacity(batch.len());
+        let committed = self.commit(batch, &packed, &pieces, &mut answers);
+        for answer in answers {
+            answer.send(&committed);
+        }
+    }
+
+    /// Appends the pieces that are new, each once.
+    fn append(&mut self, mut pieces: Vec<Piece>) -> Result<Vec<Packed>, StoreError> {
+        if pieces.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Self {
+            connection,
+            path,
+            packs,
+            syncs,
+        } = self;
+        let failed = |error| StoreError::database(path, error);
+        let mut seen: HashSet<_> =
+            batch::known_among(connection, pieces.iter().map(|piece| piece.header.hash)).map_err(failed)?;
+        pieces.retain(|piece| seen.insert(piece.header.hash));
+        if pieces.is_empty() {
+            return Ok(Vec::new());
+        }
+        let acknowledged = |number| batch::acknowledged_length(connection, number).map_err(failed);
+        let (packed, count) = packs.append(&pieces, &acknowledged)?;
+        syncs.packs.fetch_add(count, Ordering::Relaxed);
+        Ok(packed)
+    }
+
+    fn commit(
+        &mut self,
+        batch: Vec<Command>,
+        packed: &[Packed],
+        pieces: &Result<(), StoreError>,
+        answers: &mut Vec<Answer>,
+    ) -> Result<(), StoreError> {
+        let path = &self.path;
+        let failed = |error| StoreError::database(path, error);
+        let mut transaction = match self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+        {
+            Ok(transaction) => transaction,
+            Err(error) => {
+                answers.extend(batch.into_iter().map(Command::unattempted));
+                return Err(failed(error));
+            }
+        };
+        let mut entered = batch::enter_packed(&transaction, packed).map_err(failed);
+        for command in batch {
+            // A full disk or a failed write ends the whole transaction at once, not only the statement that met it.
+            answers.push(if entered.is_err() || transaction.is_autocommit() {
+                command.unattempted()
+            } else {
+                batch::apply(&mut transaction, path, command, pieces)
+            });
+        }
+        if entered.is_ok() && transaction.is_autocommit() {
+            entered = Err(answers
+                .iter()
+                .find_map(Answer::error)
+                .unwrap_or(StoreError::Busy { path: path.clone() }));
+        }
+        entered?;
+        transaction.commit().map_err(failed)?;
+        self.syncs.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
