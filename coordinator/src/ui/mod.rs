@@ -12,8 +12,12 @@ mod model;
 mod output;
 mod plain;
 mod row;
+#[cfg(test)]
+mod sample;
 mod screen;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod text;
 mod theme;
 mod tui;

@@ -17,8 +17,9 @@ use ratatui::backend::CrosstermBackend;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 
-use self::frame::Screenful;
-use self::keys::{Effect, Viewer};
+pub(super) use self::frame::Screenful;
+use self::keys::Effect;
+pub(super) use self::keys::Viewer;
 use super::handle::{Options, StopRequest, columns};
 use super::model::View;
 use super::screen::{Screen, restore_terminal};

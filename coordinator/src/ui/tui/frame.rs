@@ -18,16 +18,16 @@ const SPINNER: [char; 8] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 const SHORTEST_LIST: usize = 4;
 
 /// What a frame is made of.
-pub(super) struct Screenful<'a> {
-    pub(super) view: &'a View,
+pub(in crate::ui) struct Screenful<'a> {
+    pub(in crate::ui) view: &'a View,
     /// Milliseconds of Unix time.
-    pub(super) now: i64,
-    pub(super) theme: Theme,
+    pub(in crate::ui) now: i64,
+    pub(in crate::ui) theme: Theme,
 }
 
 impl Screenful<'_> {
     /// Draws the frame, and tells the viewer what fitted.
-    pub(super) fn render(&self, frame: &mut Frame<'_>, viewer: &mut Viewer) {
+    pub(in crate::ui) fn render(&self, frame: &mut Frame<'_>, viewer: &mut Viewer) {
         let area = frame.area();
         let (columns, rows) = (usize::from(area.width), usize::from(area.height));
         let lines = match self.view.plan() {

@@ -6,7 +6,7 @@ use crate::ui::handle::StopRequest;
 
 /// Which test cases are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(in crate::ui) enum Filter {
     /// All of them.
     #[default]
     All,
@@ -18,7 +18,7 @@ pub(super) enum Filter {
 
 impl Filter {
     /// The name shown.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::ui) fn name(self) -> &'static str {
         match self {
             Self::All => "all",
             Self::Failing => "failing",
@@ -37,26 +37,37 @@ impl Filter {
 
 /// What the viewer chose to look at.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Viewer {
-    pub(super) filter: Filter,
+pub(in crate::ui) struct Viewer {
+    pub(in crate::ui) filter: Filter,
     /// The first line of the list that is shown.
-    pub(super) offset: usize,
+    pub(in crate::ui) offset: usize,
     /// Lines of the list that were shown last, for paging.
-    pub(super) page: usize,
+    pub(in crate::ui) page: usize,
     /// Whether a stop was asked for.
-    pub(super) stopping: bool,
+    pub(in crate::ui) stopping: bool,
+}
+
+#[cfg(test)]
+impl Viewer {
+    /// One who looks at what fails.
+    pub(in crate::ui) fn failing() -> Self {
+        Self {
+            filter: Filter::Failing,
+            ..Self::default()
+        }
+    }
 }
 
 /// What a key asks of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(in crate::ui) enum Effect {
     /// The run shall stop.
     Stop(StopRequest),
 }
 
 impl Viewer {
     /// Takes in one event of the terminal.
-    pub(super) fn on(&mut self, event: &Event) -> Option<Effect> {
+    pub(in crate::ui) fn on(&mut self, event: &Event) -> Option<Effect> {
         let Event::Key(KeyEvent {
             code, modifiers, kind, ..
         }) = event
@@ -106,7 +117,7 @@ impl Viewer {
     }
 
     /// Keeps the offset inside a list of so many lines of which `page` fit, and remembers the page.
-    pub(super) fn settle(&mut self, lines: usize, page: usize) {
+    pub(in crate::ui) fn settle(&mut self, lines: usize, page: usize) {
         self.page = page;
         self.offset = self.offset.min(lines.saturating_sub(page));
     }
