@@ -1,0 +1,193 @@
+//! What stays on the screen when a run is over: a line per test case and a box.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::figures::{causes, counted, file_url, rate, repeated};
+use super::marks::{Cell, Counts};
+use super::model::{Plan, View};
+use super::row::Columns;
+use super::text::{fit, flow, pad, width};
+use super::theme::Theme;
+use crate::outcome::FailureClass;
+use crate::record::RunState;
+
+/// With more lines than this, cells that passed every time are only counted.
+const MOST_LINES: usize = 200;
+/// Widest list and box; beyond it lines are hard to follow.
+const WIDEST: usize = 100;
+/// More agents than this are compared in the report only.
+const MOST_AGENTS: usize = 12;
+
+/// The summary of a run in lines of at most `columns` columns (addresses and commands are never cut). `resume` is the
+/// command that goes on with this run, without its id. Empty when the run never got as far as a plan.
+pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: Theme) -> Vec<Line<'static>> {
+    let Some(plan) = view.plan() else { return Vec::new() };
+    let columns = columns.clamp(20, WIDEST);
+    let mut lines = results(view, plan, columns, theme);
+    lines.push(Line::default());
+    lines.extend(boxed(view, plan, columns, resume, theme));
+    lines
+}
+
+/// A line per cell; under the name of its agent when there are several.
+fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let layout = Columns::new(plan, columns);
+    let iterations = u64::from(plan.iterations);
+    let all = view.cells().len() <= MOST_LINES;
+    let wanted = |cell: &Cell| all || cell.counts().passed < iterations;
+    let mut lines = Vec::new();
+    for (agent, label) in plan.agents.iter().enumerate() {
+        let first = agent * plan.test_cases.len();
+        let cells = view
+            .cells()
+            .iter()
+            .skip(first)
+            .take(plan.test_cases.len())
+            .zip(&plan.test_cases);
+        if plan.agents.len() > 1 {
+            if agent > 0 {
+                lines.push(Line::default());
+            }
+            lines.push(Line::styled(fit(&label.name, columns), theme.strong()));
+        }
+        let mut passed = 0u64;
+        for (cell, name) in cells {
+            if wanted(cell) {
+                lines.push(layout.settled(name, cell, plan.iterations, theme));
+            } else {
+                passed += 1;
+            }
+        }
+        if passed > 0 {
+            let text = format!("✓ {} passed every time", counted(passed, "test case"));
+            lines.push(Line::styled(text, theme.dim()));
+        }
+    }
+    lines
+}
+
+/// The box, and under it what must not be broken and does not fit in it.
+fn boxed(view: &View, plan: &Plan, columns: usize, resume: Option<&str>, theme: Theme) -> Vec<Line<'static>> {
+    let inner = columns - 4;
+    let mut lines: Vec<(String, Style)> = Vec::new();
+    for line in flow(&[title(view)], inner) {
+        lines.push((line, theme.strong()));
+    }
+    for line in flow(&totals(view, plan), inner) {
+        lines.push((line, Style::new()));
+    }
+    let details = [failures(view), invalid(view), repeated(view)];
+    for line in details.into_iter().flatten().flat_map(|detail| flow(&[detail], inner)) {
+        lines.push((line, theme.warning()));
+    }
+    if (2..=MOST_AGENTS).contains(&plan.agents.len()) {
+        let names = plan
+            .agents
+            .iter()
+            .map(|agent| width(&agent.name))
+            .max()
+            .unwrap_or(0)
+            .min(inner / 3);
+        for (agent, label) in plan.agents.iter().enumerate() {
+            let counts = figures(&view.totals_of_agent(agent));
+            lines.push((
+                fit(&format!("{}  {}", pad(&label.name, names), counts.join(" · ")), inner),
+                Style::new(),
+            ));
+        }
+    }
+    let mut below = Vec::new();
+    let report = view.report().map(|path| format!("Report: {}", file_url(path)));
+    let resume = resume.filter(|_| view.state() != Some(RunState::Completed));
+    let resume = resume.map(|command| format!("Go on with: {command} {}", plan.id));
+    for (text, style) in report
+        .map(|text| (text, theme.link()))
+        .into_iter()
+        .chain(resume.map(|text| (text, theme.strong())))
+    {
+        if width(&text) <= inner {
+            lines.push((text, style));
+        } else {
+            below.push(Line::styled(text, style));
+        }
+    }
+    let mut drawn = frame(&lines, theme);
+    drawn.extend(below);
+    drawn
+}
+
+/// How it ended.
+fn title(view: &View) -> String {
+    match (view.state(), view.stopping()) {
+        (Some(RunState::Completed), _) => "Run finished".to_owned(),
+        (Some(RunState::Aborted), Some(reason)) => format!("Run aborted: {reason}"),
+        (Some(RunState::Aborted), None) => "Run aborted".to_owned(),
+        (Some(RunState::Running) | None, _) => "Run ended before its end was recorded".to_owned(),
+    }
+}
+
+/// What was planned and what came of it.
+fn totals(view: &View, plan: &Plan) -> Vec<String> {
+    let mut parts = Vec::new();
+    if plan.agents.len() > 1 {
+        parts.push(counted(plan.agents.len() as u64, "agent"));
+    }
+    parts.push(counted(plan.test_cases.len() as u64, "test case"));
+    let total = view.total_iterations();
+    parts.push(counted(total, "iteration"));
+    parts.extend(figures(view.totals()));
+    let without = total.saturating_sub(view.totals().finished());
+    if without > 0 {
+        parts.push(format!("{without} without result"));
+    }
+    parts
+}
+
+/// `6 passed`, `0 failed`, `2 invalid`, `100% pass [61–100%, N=6]`.
+fn figures(counts: &Counts) -> Vec<String> {
+    let mut parts = vec![format!("{} passed", counts.passed), format!("{} failed", counts.failed)];
+    if counts.invalid > 0 {
+        parts.push(format!("{} invalid", counts.invalid));
+    }
+    parts.extend(rate(counts.passed, counts.decided()));
+    parts
+}
+
+/// Failures by class, when some are of another kind than an unmet expectation.
+fn failures(view: &View) -> Option<String> {
+    let classes = view.failed_by_class();
+    if classes
+        .iter()
+        .all(|(class, _)| *class == FailureClass::ExpectationUnmet)
+    {
+        return None;
+    }
+    let parts: Vec<String> = classes
+        .iter()
+        .map(|(class, count)| format!("{} {count}", class.name().replace('_', " ")))
+        .collect();
+    Some(format!("Failed: {}", parts.join(", ")))
+}
+
+fn invalid(view: &View) -> Option<String> {
+    let counts = view.invalid_by_cause();
+    (!counts.is_empty()).then(|| format!("Invalid, so in no rate: {}", causes(&counts)))
+}
+
+/// A rounded box around lines.
+fn frame(lines: &[(String, Style)], theme: Theme) -> Vec<Line<'static>> {
+    let inner = lines.iter().map(|(text, _)| width(text)).max().unwrap_or(0);
+    let edge = theme.dim();
+    let rule = "─".repeat(inner + 2);
+    let mut drawn = vec![Line::styled(format!("╭{rule}╮"), edge)];
+    for (text, style) in lines {
+        drawn.push(Line::from(vec![
+            Span::styled("│ ", edge),
+            Span::styled(pad(text, inner), *style),
+            Span::styled(" │", edge),
+        ]));
+    }
+    drawn.push(Line::styled(format!("╰{rule}╯"), edge));
+    drawn
+}
