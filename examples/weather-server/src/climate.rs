@@ -9,11 +9,31 @@ pub(crate) const DEFAULT_DAYS: u32 = 3;
 pub(crate) const MAX_DAYS: u32 = 7;
 
 const CITIES: [City; 5] = [
-    City { name: "Vienna", celsius: 24, sky: 0 },
-    City { name: "Graz", celsius: 27, sky: 1 },
-    City { name: "Linz", celsius: 22, sky: 2 },
-    City { name: "Salzburg", celsius: 19, sky: 3 },
-    City { name: "Innsbruck", celsius: 17, sky: 4 },
+    City {
+        name: "Vienna",
+        celsius: 24,
+        sky: 0,
+    },
+    City {
+        name: "Graz",
+        celsius: 27,
+        sky: 1,
+    },
+    City {
+        name: "Linz",
+        celsius: 22,
+        sky: 2,
+    },
+    City {
+        name: "Salzburg",
+        celsius: 19,
+        sky: 3,
+    },
+    City {
+        name: "Innsbruck",
+        celsius: 17,
+        sky: 4,
+    },
 ];
 
 const SKIES: [&str; 5] = ["sunny", "partly cloudy", "cloudy", "light rain", "thunderstorms"];
@@ -93,7 +113,10 @@ impl City {
                 condition: cycle(&SKIES, self.sky + day as usize).to_owned(),
             }
         };
-        Forecast { city: self.name.to_owned(), days: (1..=days.min(MAX_DAYS)).map(day).collect() }
+        Forecast {
+            city: self.name.to_owned(),
+            days: (1..=days.min(MAX_DAYS)).map(day).collect(),
+        }
     }
 }
 

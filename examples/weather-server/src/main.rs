@@ -34,7 +34,11 @@ async fn main() -> anyhow::Result<()> {
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("failed to listen on {}:{}", arguments.host, arguments.port))?;
-    writeln!(std::io::stderr(), "weather server listens on http://{}{MCP_PATH}", listener.local_addr()?)?;
+    writeln!(
+        std::io::stderr(),
+        "weather server listens on http://{}{MCP_PATH}",
+        listener.local_addr()?
+    )?;
     serve(listener, async {
         // Without a working signal handler the default action ends the process anyway.
         let _ = tokio::signal::ctrl_c().await;

@@ -65,7 +65,9 @@ impl WeatherServer {
         annotations(title = "Cities", read_only_hint = true, open_world_hint = false)
     )]
     fn list_cities(&self) -> Json<Cities> {
-        Json(Cities { cities: climate::names().map(str::to_owned).collect() })
+        Json(Cities {
+            cities: climate::names().map(str::to_owned).collect(),
+        })
     }
 }
 

@@ -1,5 +1,10 @@
 //! The server as a client meets it: real sockets, a session, calls that succeed and calls that do not.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed step is a failed test"
+)]
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -24,7 +29,9 @@ impl Session {
             .await;
         assert_eq!(initialize["result"]["serverInfo"]["name"], "weather-server");
         assert!(session.id.is_some(), "the server keeps sessions");
-        session.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        session
+            .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
         session
     }
 
@@ -50,11 +57,17 @@ impl Session {
 
     async fn call(&mut self, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
-        self.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await["result"].take()
+        self.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+            .await["result"]
+            .take()
     }
 }
 
-async fn start() -> (String, oneshot::Sender<()>, tokio::task::JoinHandle<std::io::Result<()>>) {
+async fn start() -> (
+    String,
+    oneshot::Sender<()>,
+    tokio::task::JoinHandle<std::io::Result<()>>,
+) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{}", listener.local_addr().unwrap(), weather_server::MCP_PATH);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -68,7 +81,10 @@ async fn start() -> (String, oneshot::Sender<()>, tokio::task::JoinHandle<std::i
 async fn the_three_tools_are_listed_as_read_only_with_an_output_schema() {
     let (url, _stop, _task) = start().await;
     let mut session = Session::open(url).await;
-    let tools = session.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await["result"]["tools"].take();
+    let tools = session
+        .send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
+        .await["result"]["tools"]
+        .take();
     let tools = tools.as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["get_current_weather", "get_forecast", "list_cities"]);
@@ -108,5 +124,9 @@ async fn shutdown_ends_open_sessions() {
     let (url, stop, task) = start().await;
     let _session = Session::open(url).await;
     stop.send(()).unwrap();
-    tokio::time::timeout(std::time::Duration::from_secs(10), task).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(10), task)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
 }
