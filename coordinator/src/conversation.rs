@@ -29,6 +29,11 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// Whether the agent was told all that it is to be told.
+    pub fn is_over(&self) -> bool {
+        matches!(self.last_word, Some((_, Instruction::Finish)))
+    }
+
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
     ///
     /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.

@@ -16,6 +16,8 @@ use crate::record::ExpectationResult;
 /// Everything that a verdict rests on.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
+    /// Whether the run was stopped before the conversation came to its end.
+    pub interrupted: bool,
     /// Why the worker could not carry the attempt through, if so.
     pub machinery_fault: Option<&'a str>,
     /// What was said and recorded.
@@ -65,9 +67,9 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     let last_turn = conversation.turns.last();
 
     let rows = [
+        stopped(facts.interrupted, last_turn),
         machinery(facts.machinery_fault, conversation),
         login(&conversation.exposures),
-        stopped(last_turn),
         refused_for_good(conversation),
         exposure(&conversation.exposures),
         model(conversation, last_turn),
@@ -124,8 +126,8 @@ fn login(exposures: &[Exposure]) -> Option<Verdict> {
     })
 }
 
-fn stopped(last: Option<&Turn>) -> Option<Verdict> {
-    (last?.ending == TurnEnding::Cancelled)
+fn stopped(interrupted: bool, last: Option<&Turn>) -> Option<Verdict> {
+    (interrupted || last.is_some_and(|turn| turn.ending == TurnEnding::Cancelled))
         .then(|| Verdict::stands(Outcome::Aborted, "the run was stopped while the agent was at work"))
 }
 

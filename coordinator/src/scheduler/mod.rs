@@ -3,5 +3,5 @@
 mod state;
 mod task;
 
-pub use state::{Conclusion, Effect, Settings, State, attempt_id, iteration_id};
+pub use state::{Conclusion, Effect, Settings, State, Tried, attempt_id, iteration_id};
 pub use task::{Finished, Input, Outbox, Work, run};

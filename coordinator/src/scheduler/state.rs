@@ -78,6 +78,15 @@ pub enum Conclusion {
     Late,
 }
 
+/// What an iteration without a result has behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tried {
+    /// The number of its last attempt.
+    pub attempts: u32,
+    /// Attempts that count against the most that are allowed; those that were stopped with the run do not.
+    pub spent: u32,
+}
+
 #[derive(Clone, Debug)]
 struct Worker {
     slots: u32,
@@ -88,6 +97,7 @@ struct Worker {
 struct Running {
     slot: Slot,
     attempt: u32,
+    spent: u32,
     epoch: u64,
     worker: String,
     expires_ms: i64,
@@ -100,10 +110,10 @@ pub struct State {
     plan: Plan,
     /// Iterations that had their result before this process began.
     finished_before: HashSet<Slot>,
-    /// Attempts that unfinished iterations had before this process began.
-    tried_before: HashMap<Slot, u32>,
-    /// Not before, iteration, attempt: the earliest first.
-    retries: BinaryHeap<Reverse<(i64, Slot, u32)>>,
+    /// Iterations that had attempts, but no result, before this process began.
+    tried_before: HashMap<Slot, Tried>,
+    /// Not before, iteration, what it has behind it: the earliest first.
+    retries: BinaryHeap<Reverse<(i64, Slot, Tried)>>,
     workers: BTreeMap<String, Worker>,
     running: HashMap<AttemptId, Running>,
     next_epoch: u64,
@@ -123,7 +133,7 @@ impl State {
         plan: Plan,
         settings: Settings,
         finished: HashSet<Slot>,
-        tried: HashMap<Slot, u32>,
+        tried: HashMap<Slot, Tried>,
         now_ms: i64,
     ) -> Self {
         Self {
@@ -203,7 +213,7 @@ impl State {
         if !self.holds(lease) {
             return Conclusion::Late;
         }
-        let Some(Running { slot, attempt, .. }) = self.running.remove(&lease.attempt) else { return Conclusion::Late };
+        let Some(Running { slot, attempt, spent, .. }) = self.running.remove(&lease.attempt) else { return Conclusion::Late };
         if matches!(verdict.outcome, Outcome::Passed | Outcome::Failed(_)) {
             self.grow();
         }
@@ -214,16 +224,17 @@ impl State {
                 false
             }
             Next::Again { slower } => {
-                let doublings = attempt.saturating_sub(1).min(10);
+                let spent = spent + 1;
+                let doublings = spent.saturating_sub(1).min(10);
                 let backoff = (FIRST_BACKOFF_MS << doublings).min(LONGEST_BACKOFF_MS);
                 let mut not_before = now_ms + backoff;
                 if let Some(asked) = slower {
                     not_before = not_before.max(now_ms + i64::try_from(*asked).unwrap_or(i64::MAX / 2));
                     self.shrink(not_before);
                 }
-                let last = attempt >= self.settings.max_attempts;
+                let last = spent >= self.settings.max_attempts;
                 if !last {
-                    self.retries.push(Reverse((not_before, slot, attempt + 1)));
+                    self.retries.push(Reverse((not_before, slot, Tried { attempts: attempt, spent })));
                 }
                 last
             }
@@ -269,7 +280,8 @@ impl State {
         let mut effects = Vec::new();
         while !self.stopping && now_ms >= self.paused_until_ms && self.running.len() < self.allowed as usize {
             let Some(worker) = self.freest_worker() else { break };
-            let Some((slot, attempt)) = self.next_waiting(now_ms) else { break };
+            let Some((slot, tried)) = self.next_waiting(now_ms) else { break };
+            let attempt = tried.attempts + 1;
             let lease = Lease { attempt: attempt_id(slot, attempt), epoch: self.next_epoch };
             self.next_epoch += 1;
             self.running.insert(
@@ -277,6 +289,7 @@ impl State {
                 Running {
                     slot,
                     attempt,
+                    spent: tried.spent,
                     epoch: lease.epoch,
                     worker: worker.clone(),
                     expires_ms: now_ms + self.settings.lease_ms,
@@ -301,16 +314,15 @@ impl State {
     }
 
     /// A retry whose time has come goes before anything new: its iteration is the oldest.
-    fn next_waiting(&mut self, now_ms: i64) -> Option<(Slot, u32)> {
+    fn next_waiting(&mut self, now_ms: i64) -> Option<(Slot, Tried)> {
         if self.retries.peek().is_some_and(|Reverse((not_before, ..))| *not_before <= now_ms) {
-            return self.retries.pop().map(|Reverse((_, slot, attempt))| (slot, attempt));
+            return self.retries.pop().map(|Reverse((_, slot, tried))| (slot, tried));
         }
         for slot in self.plan.by_ref() {
             if self.finished_before.remove(&slot) {
                 continue;
             }
-            let tried = self.tried_before.remove(&slot).unwrap_or(0);
-            return Some((slot, tried + 1));
+            return Some((slot, self.tried_before.remove(&slot).unwrap_or_default()));
         }
         self.planned_out = true;
         None

@@ -275,6 +275,7 @@ impl Task {
         let expected = work.run.test_case_of(attempt.slot.cell as usize).map(|case| case.expected_tools.as_slice());
         let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
         let verdict = decide(&Facts {
+            interrupted: self.finished.cancelled && !conversation.is_over(),
             machinery_fault: report.machinery_fault.as_deref(),
             conversation,
             expectations: &expectations,

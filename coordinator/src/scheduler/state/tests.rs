@@ -154,7 +154,7 @@ fn a_refusal_for_good_stops_everything_and_leaves_the_iteration_open() {
 #[test]
 fn a_resumed_run_goes_on_where_it_was() {
     let finished = HashSet::from([Slot { cell: 0, iteration: 1 }]);
-    let tried = HashMap::from([(Slot { cell: 1, iteration: 1 }, 2)]);
+    let tried = HashMap::from([(Slot { cell: 1, iteration: 1 }, Tried { attempts: 2, spent: 1 })]);
     let settings = Settings { max_attempts: 3, concurrency: 9, lease_ms: 10_000 };
     let mut state = State::new(Plan::new(2, 1, 1), settings, finished, tried, 5);
     state.join("w", 9);
