@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use super::exit::Exit;
+use super::list::{ListArgs, list};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 #[derive(Debug, Parser)]
@@ -15,13 +16,15 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    List(ListArgs),
+}
 
 /// Runs the command and says how it ended.
 pub fn run(cli: Cli) -> ExitCode {
     let exit = match cli.command {
         None => Exit::Success,
-        Some(command) => match command {},
+        Some(Command::List(args)) => list(&args),
     };
     exit.into()
 }

@@ -35,9 +35,9 @@ fn what_was_acknowledged_outlives_sigkill_at_any_moment() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut count = 0;
-        while let Some(line) = lines.next() {
+        for line in lines {
             // The last line may be torn, like everything else.
             if let Some(key) = line
                 .unwrap()
