@@ -51,7 +51,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         None => run::run(cli.run),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Demo(args)) => demo::run(args),
-        Some(Command::List(args)) => list::run(&args),
+        Some(Command::List(args)) => list::list(&args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
     };

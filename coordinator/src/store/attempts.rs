@@ -15,6 +15,11 @@ pub(super) const PAGE_ROWS: usize = 256;
 /// Compressed bytes after which a page takes no further row.
 pub(super) const PAGE_BYTES: usize = 4 << 20;
 
+const NEXT_PAGE: &str =
+    "SELECT cell, iteration, attempt, last, json FROM attempt JOIN record ON record.key = attempt.record
+    WHERE run = ?1 AND (cell, iteration, attempt) > (?2, ?3, ?4) AND cell <= ?5 AND (last OR NOT ?6)
+    ORDER BY cell, iteration, attempt LIMIT ?7";
+
 /// Cell, iteration and attempt: the order of everything here.
 type Position = (u32, u32, u32);
 
@@ -69,11 +74,7 @@ impl<'a> Pages<'a> {
         let (first_cell, last_cell) = self.filter.cell.map_or((0, u32::MAX), |cell| (cell, cell));
         // Iterations and attempts start at 1, so everything comes after this.
         let (cell, iteration, attempt) = self.after.unwrap_or((first_cell, 0, 0));
-        let mut statement = self.database.prepare_cached(
-            "SELECT cell, iteration, attempt, last, json FROM attempt JOIN record ON record.key = attempt.record
-             WHERE run = ?1 AND (cell, iteration, attempt) > (?2, ?3, ?4) AND cell <= ?5 AND (last OR NOT ?6)
-             ORDER BY cell, iteration, attempt LIMIT ?7",
-        )?;
+        let mut statement = self.database.prepare_cached(NEXT_PAGE)?;
         let mut rows = statement.query(params![
             self.run,
             cell,
@@ -153,4 +154,93 @@ pub(super) fn late_cost(database: &Connection, run: i64) -> rusqlite::Result<(u6
             Ok((count(row.get(0)?), usage))
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use super::*;
+    use crate::store::layout::Layout;
+    use crate::store::schema;
+
+    /// `attempts` attempts of run 1, whose records are `bytes` long.
+    fn filled(attempts: u32, bytes: usize) -> (tempfile::TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        layout.create().unwrap();
+        let database = schema::open_writer(&layout).unwrap();
+        database
+            .execute_batch("BEGIN; INSERT INTO run VALUES (1, 'r1', 'running', 0, '', 1, 1, 1, x'')")
+            .unwrap();
+        for number in 0..attempts {
+            let (cell, iteration) = (number / 10_000, number % 10_000 + 1);
+            let record = database
+                .prepare_cached("INSERT INTO record (json) VALUES (zeroblob(?1))")
+                .unwrap()
+                .insert([bytes as i64])
+                .unwrap();
+            database
+                .prepare_cached("INSERT INTO attempt VALUES (1, ?1, ?2, 1, 1, 'passed', '', 1, 'w', 1, ?3)")
+                .unwrap()
+                .execute(params![cell, iteration, record])
+                .unwrap();
+        }
+        database.execute_batch("COMMIT").unwrap();
+        (folder, database)
+    }
+
+    #[test]
+    fn a_walk_through_twenty_thousand_attempts_holds_one_page_at_a_time() {
+        let (_folder, database) = filled(20_000, 30);
+        let mut pages = Pages::new(&database, 1, AttemptFilter::ALL);
+        let (mut seen, mut previous) = (0, None);
+        loop {
+            let page = pages.next_page().unwrap();
+            if page.is_empty() {
+                break;
+            }
+            assert!(page.len() <= PAGE_ROWS);
+            // The transaction is over once the page is there: a reader never holds back the log's clean-up.
+            assert!(database.is_autocommit() && !database.is_busy());
+            for row in page {
+                assert!(previous < Some(row.position));
+                previous = Some(row.position);
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 20_000);
+    }
+
+    #[test]
+    fn a_page_of_large_records_is_bounded_in_bytes() {
+        let (_folder, database) = filled(20, 1 << 20);
+        let mut pages = Pages::new(&database, 1, AttemptFilter::ALL);
+        let mut sizes = Vec::new();
+        loop {
+            match pages.next_page().unwrap().len() {
+                0 => break,
+                rows => sizes.push(rows),
+            }
+        }
+        assert_eq!(sizes, [PAGE_BYTES >> 20; 5]);
+    }
+
+    #[test]
+    fn a_page_is_found_by_the_key_and_never_by_scanning_or_sorting() {
+        let (_folder, database) = filled(1, 1);
+        let plan: Vec<String> = database
+            .prepare(&format!("EXPLAIN QUERY PLAN {NEXT_PAGE}"))
+            .unwrap()
+            .query_map(params![1, 0, 0, 0, 9, false, 256], |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(plan.len(), 2, "{plan:?}");
+        assert!(
+            plan[0].contains("SEARCH attempt USING PRIMARY KEY (run=? AND (cell,iteration,attempt)>(?,?,?)"),
+            "{plan:?}"
+        );
+        assert!(plan[1].contains("SEARCH record USING INTEGER PRIMARY KEY"), "{plan:?}");
+    }
 }

@@ -66,7 +66,7 @@ impl EvidenceReader {
     }
 
     /// Its uncompressed size in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.header.bytes
     }
 

@@ -233,6 +233,14 @@ impl Store {
         }
     }
 
+    /// Requests that wait for the writer right now, those of the commit under way not counted.
+    pub fn queued(&self) -> usize {
+        self.inner
+            .requests
+            .as_ref()
+            .map_or(0, |requests| requests.max_capacity() - requests.capacity())
+    }
+
     pub(super) fn layout(&self) -> &Layout {
         &self.inner.layout
     }

@@ -27,6 +27,8 @@ pub(super) struct Packed {
 pub(super) struct PackWriter {
     layout: Layout,
     roll_at: u64,
+    /// Packs below this one are full.
+    first: u32,
     open: Option<OpenPack>,
 }
 
@@ -47,6 +49,7 @@ impl PackWriter {
         Self {
             layout,
             roll_at: ROLL_AT,
+            first: 1,
             open: None,
         }
     }
@@ -56,6 +59,7 @@ impl PackWriter {
         Self {
             layout,
             roll_at,
+            first: 1,
             open: None,
         }
     }
@@ -83,7 +87,8 @@ impl PackWriter {
     ) -> Result<Vec<Packed>, StoreError> {
         let mut packed = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            if self.open.as_ref().is_some_and(|open| open.end >= self.roll_at) {
+            if let Some(full) = self.open.as_ref().filter(|open| open.end >= self.roll_at) {
+                self.first = full.number + 1;
                 *syncs += u64::from(self.sync()?);
                 self.open = None;
             }
@@ -132,7 +137,7 @@ impl PackWriter {
     /// The newest pack that has room and that nobody else writes to, or a new one.
     fn acquire(&self, acknowledged: AcknowledgedLength<'_>, adopted: &mut Vec<Packed>) -> Result<OpenPack, StoreError> {
         let numbers = self.numbers()?;
-        for number in numbers.iter().rev().copied() {
+        for number in numbers.iter().rev().copied().filter(|number| *number >= self.first) {
             if let Some(open) = self.take_up(number, acknowledged, adopted)? {
                 return Ok(open);
             }
@@ -188,6 +193,9 @@ impl PackWriter {
             file.sync_all().map_err(failed("sync"))?;
         }
         adopted.extend(whole);
+        if end >= self.roll_at {
+            return Ok(None);
+        }
         Ok(Some(OpenPack {
             number,
             file,
@@ -255,4 +263,53 @@ fn holds(file: &File, position: u64, header: &PieceHeader) -> bool {
             .and_then(|decoder| decoder.take(header.bytes.saturating_add(1)).read_to_end(&mut bytes))
             .is_ok()
         && ContentHash::of(&bytes) == header.hash
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use mcproctor_proto::evidence::EvidenceKind;
+
+    use super::*;
+
+    fn piece(content: &[u8]) -> Piece {
+        let compressed = zstd::bulk::compress(content, 3).unwrap();
+        Piece::new(
+            EvidenceKind::Calls,
+            ContentHash::of(content),
+            content.len() as u64,
+            &compressed,
+        )
+    }
+
+    #[test]
+    fn a_full_pack_is_synced_and_the_next_one_begun_also_inside_one_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        layout.create().unwrap();
+        let mut packs = PackWriter::rolling_at(layout.clone(), 250);
+        let pieces: Vec<Piece> = (0..10_u8).map(|number| piece(&[number; 40])).collect();
+        let (packed, syncs) = packs.append(&pieces, &|_| Ok(0)).unwrap();
+        let last = packed.last().unwrap().number;
+        assert!(last > 2, "{packed:?}");
+        assert_eq!(syncs, u64::from(last));
+        for (piece, place) in pieces.iter().zip(&packed) {
+            let content = fs::read(layout.pack(place.number)).unwrap();
+            let from = usize::try_from(place.position).unwrap();
+            assert!(content[from..].starts_with(&piece.framed));
+        }
+        // A full pack is never taken up again.
+        drop(packs);
+        let acknowledged = |number| {
+            let of_pack = packed.iter().filter(|place| place.number == number);
+            Ok(of_pack
+                .map(|place| place.position + framed_len(&place.header))
+                .max()
+                .unwrap_or(0))
+        };
+        let mut packs = PackWriter::rolling_at(layout, 250);
+        let (again, _) = packs.append(&[piece(b"next")], &acknowledged).unwrap();
+        assert!(again[0].number >= last, "{again:?}");
+    }
 }

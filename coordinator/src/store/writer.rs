@@ -147,3 +147,113 @@ impl Writer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+
+    use mcproctor_proto::evidence::EvidenceKind;
+    use mcproctor_proto::id::RunId;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::store::hash::ContentHash;
+    use crate::store::layout::Layout;
+    use crate::store::row::RunRow;
+    use crate::store::schema;
+
+    fn writer(layout: &Layout) -> Writer {
+        layout.create().unwrap();
+        let connection = schema::open_writer(layout).unwrap();
+        Writer::new(
+            connection,
+            layout.database(),
+            PackWriter::new(layout.clone()),
+            Arc::default(),
+        )
+    }
+
+    fn create_run(id: &str, bytes: usize) -> (Command, oneshot::Receiver<Result<(), StoreError>>) {
+        let (reply, answer) = oneshot::channel();
+        let run = RunRow {
+            id: RunId::new(id),
+            started_at_unix_ms: 0,
+            config_file: String::new(),
+            test_cases: 1,
+            agents: 1,
+            iterations: 1,
+            record: vec![0; bytes],
+        };
+        (Command::CreateRun(run, reply), answer)
+    }
+
+    fn put_piece(content: &[u8]) -> (Command, oneshot::Receiver<Result<(), StoreError>>) {
+        let (reply, answer) = oneshot::channel();
+        let compressed = zstd::bulk::compress(content, 3).unwrap();
+        let piece = Piece::new(
+            EvidenceKind::Calls,
+            ContentHash::of(content),
+            content.len() as u64,
+            &compressed,
+        );
+        (Command::PutPiece(piece, reply), answer)
+    }
+
+    #[test]
+    fn a_database_without_room_acknowledges_nothing_of_the_batch_and_goes_on_once_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = writer(&Layout::new(folder.path()));
+        let pages: u32 = writer
+            .connection
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        let limit = |writer: &Writer, pages: u32| {
+            writer
+                .connection
+                .query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+                .unwrap();
+        };
+        limit(&writer, pages + 2);
+        let (small, small_answer) = create_run("small", 10);
+        let (large, large_answer) = create_run("large", 100_000);
+        let (after, after_answer) = create_run("after", 10);
+        writer.settle(vec![small, large, after]);
+        for mut answer in [small_answer, large_answer, after_answer] {
+            let refused = answer.try_recv().unwrap().unwrap_err();
+            assert!(refused.is_disk_full(), "{refused}");
+        }
+        let runs = |writer: &Writer| -> i64 {
+            writer
+                .connection
+                .query_row("SELECT count(*) FROM run", [], |row| row.get(0))
+                .unwrap()
+        };
+        assert_eq!(runs(&writer), 0);
+
+        limit(&writer, pages + 1000);
+        let (large, mut answer) = create_run("large", 100_000);
+        writer.settle(vec![large]);
+        answer.try_recv().unwrap().unwrap();
+        assert_eq!(runs(&writer), 1);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_pack_without_room_refuses_the_evidence_alone_and_goes_on_once_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        let mut writer = writer(&layout);
+        std::os::unix::fs::symlink("/dev/full", layout.pack(1)).unwrap();
+        let (piece, mut piece_answer) = put_piece(b"evidence");
+        let (run, mut run_answer) = create_run("r1", 10);
+        writer.settle(vec![piece, run]);
+        assert!(piece_answer.try_recv().unwrap().unwrap_err().is_disk_full());
+        run_answer.try_recv().unwrap().unwrap();
+
+        std::fs::remove_file(layout.pack(1)).unwrap();
+        let (piece, mut answer) = put_piece(b"evidence");
+        writer.settle(vec![piece]);
+        answer.try_recv().unwrap().unwrap();
+        assert!(std::fs::metadata(layout.pack(1)).unwrap().len() > 0);
+    }
+}
