@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::figures::{causes, counted, file_url, rate, repeated};
+use super::figures::{counted, file_url, rate};
 use super::marks::{Cell, Counts};
 use super::model::{Plan, View};
 use super::row::Columns;
@@ -32,7 +32,7 @@ pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: 
 
 /// A line per cell; under the name of its agent when there are several.
 fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let layout = Columns::new(plan, columns);
+    let layout = Columns::settled(plan, columns);
     let iterations = u64::from(plan.iterations);
     let all = view.cells().len() <= MOST_LINES;
     let wanted = |cell: &Cell| all || cell.counts().passed < iterations;
@@ -54,7 +54,7 @@ fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'
         let mut passed = 0u64;
         for (cell, name) in cells {
             if wanted(cell) {
-                lines.push(layout.settled(name, cell, plan.iterations, theme));
+                lines.push(layout.settled_line(name, cell, plan.iterations, theme));
             } else {
                 passed += 1;
             }
@@ -78,7 +78,7 @@ fn boxed(view: &View, plan: &Plan, columns: usize, resume: Option<&str>, theme: 
         lines.push((line, Style::new()));
     }
     let details = [failures(view), invalid(view), repeated(view)];
-    for line in details.into_iter().flatten().flat_map(|detail| flow(&[detail], inner)) {
+    for line in details.iter().flat_map(|parts| flow(parts, inner)) {
         lines.push((line, theme.warning()));
     }
     if (2..=MOST_AGENTS).contains(&plan.agents.len()) {
@@ -155,24 +155,46 @@ fn figures(counts: &Counts) -> Vec<String> {
 }
 
 /// Failures by class, when some are of another kind than an unmet expectation.
-fn failures(view: &View) -> Option<String> {
+fn failures(view: &View) -> Vec<String> {
     let classes = view.failed_by_class();
     if classes
         .iter()
         .all(|(class, _)| *class == FailureClass::ExpectationUnmet)
     {
-        return None;
+        return Vec::new();
     }
-    let parts: Vec<String> = classes
-        .iter()
-        .map(|(class, count)| format!("{} {count}", class.name().replace('_', " ")))
-        .collect();
-    Some(format!("Failed: {}", parts.join(", ")))
+    titled(
+        "Failed",
+        classes
+            .iter()
+            .map(|(class, count)| format!("{} {count}", class.name().replace('_', " "))),
+    )
 }
 
-fn invalid(view: &View) -> Option<String> {
+/// Invalid iterations by cause.
+fn invalid(view: &View) -> Vec<String> {
     let counts = view.invalid_by_cause();
-    (!counts.is_empty()).then(|| format!("Invalid, so in no rate: {}", causes(&counts)))
+    titled(
+        "Invalid, so in no rate",
+        counts.iter().map(|(cause, count)| format!("{} {count}", cause.name())),
+    )
+}
+
+/// Attempts that were followed by a new one, by the cause.
+fn repeated(view: &View) -> Vec<String> {
+    let counts = view.repeated_by_cause();
+    titled(
+        "Attempts repeated",
+        counts.iter().map(|(cause, count)| format!("{} {count}", cause.name())),
+    )
+}
+
+/// The parts, the first one with a title before it.
+fn titled(title: &str, parts: impl Iterator<Item = String>) -> Vec<String> {
+    parts
+        .enumerate()
+        .map(|(index, part)| if index == 0 { format!("{title}: {part}") } else { part })
+        .collect()
 }
 
 /// A rounded box around lines.
