@@ -16,6 +16,8 @@ const MOST_MARKS: usize = 40;
 const NARROWEST_NAME: usize = 14;
 /// A name is cut to so many columns on any screen.
 const WIDEST_NAME: usize = 40;
+/// Columns that a bar is left when names are long.
+const WANTED_BAR: usize = 12;
 /// A bar needs no more than this.
 const WIDEST_BAR: usize = 32;
 /// A bar narrower than this says nothing.
@@ -48,7 +50,7 @@ impl Columns {
     pub(super) fn settled(plan: &Plan, width: usize) -> Self {
         let digits = digits(plan);
         // `(2/3 passed)`, and beside a bar what was invalid, too, if there is room.
-        let passed = 2 * digits + 9;
+        let passed = 2 * digits + 10;
         let invalid = if width < 72 { 0 } else { digits + 10 };
         Self::new(plan, width, passed, passed + invalid)
     }
@@ -67,11 +69,8 @@ impl Columns {
             };
         }
         let beside = inner.saturating_sub(beside_bar);
-        let name = plan
-            .name_width
-            .min((beside / 2).max(NARROWEST_NAME))
-            .min(WIDEST_NAME)
-            .min(inner);
+        let widest = beside.saturating_sub(WANTED_BAR).clamp(NARROWEST_NAME, WIDEST_NAME);
+        let name = plan.name_width.min(widest).min(inner);
         let bar = (inner - name).saturating_sub(beside_bar).min(WIDEST_BAR);
         let bar = if bar < NARROWEST_BAR { 0 } else { bar };
         Self {
@@ -102,10 +101,10 @@ impl Columns {
             }
         }
         let used: usize = spans.iter().map(Span::width).sum();
-        if let Some(rate) = short_rate(counts.passed, counts.decided()) {
-            if used + 2 + rate.chars().count() <= self.width() {
-                spans.push(Span::styled(format!("  {rate}"), theme.dim()));
-            }
+        if let Some(rate) = short_rate(counts.passed, counts.decided())
+            && used + 2 + rate.chars().count() <= self.width()
+        {
+            spans.push(Span::styled(format!("  {rate}"), theme.dim()));
         }
         Line::from(spans)
     }
@@ -127,10 +126,10 @@ impl Columns {
             words = long;
         }
         let mut tail = format!(" ({words})");
-        if let Some(rate) = short_rate(counts.passed, counts.decided()) {
-            if tail.chars().count() + 1 + rate.chars().count() <= self.rest {
-                tail = format!("{tail} {rate}");
-            }
+        if let Some(rate) = short_rate(counts.passed, counts.decided())
+            && tail.chars().count() + 1 + rate.chars().count() <= self.rest
+        {
+            tail = format!("{tail} {rate}");
         }
         spans.push(Span::raw(fit(&tail, self.rest + 1)));
         Line::from(spans)
@@ -250,11 +249,12 @@ pub(super) fn bar(counts: &Counts, total: u64, columns: usize, theme: Theme) -> 
         *widest -= 1;
         used -= 1;
     }
-    if pending == 0 && used < columns {
-        if let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 0) {
-            *widest += columns - used;
-            used = columns;
-        }
+    if pending == 0
+        && used < columns
+        && let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 0)
+    {
+        *widest += columns - used;
+        used = columns;
     }
     let filled = kinds
         .iter()

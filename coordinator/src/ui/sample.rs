@@ -190,7 +190,7 @@ impl Sample {
             );
         }
         let (outcome, reason) = self.outcome(chance);
-        let last = !matches!(outcome, Outcome::Invalid(_)) || key.attempt == 3 || chance % 5 == 0;
+        let last = !matches!(outcome, Outcome::Invalid(_)) || key.attempt == 3 || chance.is_multiple_of(5);
         let duration_ms = u64::try_from(duration).unwrap_or(0);
         let finished = Event::AttemptFinished {
             key,

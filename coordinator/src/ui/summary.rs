@@ -12,7 +12,7 @@ use super::theme::Theme;
 use crate::outcome::FailureClass;
 use crate::record::RunState;
 
-/// With more lines than this, cells that passed every time are only counted.
+/// In a list of more lines than this, only cells that failed have lines, and of those no more than this.
 const MOST_LINES: usize = 200;
 /// Widest list and box; beyond it lines are hard to follow.
 const WIDEST: usize = 100;
@@ -30,41 +30,68 @@ pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: 
     lines
 }
 
-/// A line per cell; under the name of its agent when there are several.
+/// A line per cell; under the name of its agent when there are several. In a long list only cells that failed have lines.
 fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let layout = Columns::settled(plan, columns);
-    let iterations = u64::from(plan.iterations);
     let all = view.cells().len() <= MOST_LINES;
-    let wanted = |cell: &Cell| all || cell.counts().passed < iterations;
     let mut lines = Vec::new();
+    let mut listed = 0;
     for (agent, label) in plan.agents.iter().enumerate() {
         let first = agent * plan.test_cases.len();
-        let cells = view
-            .cells()
-            .iter()
-            .skip(first)
-            .take(plan.test_cases.len())
-            .zip(&plan.test_cases);
+        let cells = view.cells().iter().skip(first).take(plan.test_cases.len());
         if plan.agents.len() > 1 {
             if agent > 0 {
                 lines.push(Line::default());
             }
             lines.push(Line::styled(fit(&label.name, columns), theme.strong()));
         }
-        let mut passed = 0u64;
-        for (cell, name) in cells {
-            if wanted(cell) {
+        let mut unlisted = Unlisted::default();
+        for (cell, name) in cells.zip(&plan.test_cases) {
+            if all || (cell.is_failing() && listed < MOST_LINES) {
+                listed += 1;
                 lines.push(layout.settled_line(name, cell, plan.iterations, theme));
             } else {
-                passed += 1;
+                unlisted.count(cell, plan.iterations);
             }
         }
-        if passed > 0 {
-            let text = format!("✓ {} passed every time", counted(passed, "test case"));
-            lines.push(Line::styled(text, theme.dim()));
-        }
+        lines.extend(
+            unlisted
+                .lines()
+                .map(|line| Line::styled(fit(&line, columns), theme.dim())),
+        );
     }
     lines
+}
+
+/// Cells of a long list that have no line of their own.
+#[derive(Debug, Default)]
+struct Unlisted {
+    passed: u64,
+    failing: u64,
+    unfinished: u64,
+}
+
+impl Unlisted {
+    fn count(&mut self, cell: &Cell, iterations: u32) {
+        if cell.is_failing() {
+            self.failing += 1;
+        } else if cell.counts().passed >= u64::from(iterations) {
+            self.passed += 1;
+        } else {
+            self.unfinished += 1;
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        [
+            (self.failing, "✗", "failed, too: see the report"),
+            (self.unfinished, "·", "not finished, without a failure"),
+            (self.passed, "✓", "passed every time"),
+        ]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, mark, what)| format!("{mark} {} {what}", counted(count, "test case")))
+    }
 }
 
 /// The box, and under it what must not be broken and does not fit in it.
