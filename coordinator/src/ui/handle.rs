@@ -1,6 +1,6 @@
 //! Starting what shows a run, and waiting for its end.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,7 +129,11 @@ async fn write_plain(mut events: UnboundedReceiver<Envelope>, writer: LineWriter
     writer.finish().await
 }
 
-/// Columns of the terminal, if there is one.
+/// Columns of the terminal that standard output is, if it is one.
 pub(super) fn columns() -> usize {
-    crossterm::terminal::size().map_or(USUAL_COLUMNS, |(columns, _)| usize::from(columns))
+    let size = io::stdout().is_terminal().then(crossterm::terminal::size);
+    match size {
+        Some(Ok((columns, _))) => usize::from(columns),
+        _ => USUAL_COLUMNS,
+    }
 }

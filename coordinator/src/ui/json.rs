@@ -31,9 +31,12 @@ fn must_be_escaped(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::event::Event;
+    use crate::ui::sample::Sample;
 
     #[test]
     fn a_line_holds_no_control_character_and_means_the_same() {
@@ -48,5 +51,38 @@ mod tests {
         assert_eq!(read["at"], 7);
         assert_eq!(read["event"], "notice");
         assert_eq!(read["text"], text);
+    }
+
+    #[test]
+    fn every_kind_of_event_and_every_key_of_it_is_documented() {
+        let documented = include_str!("../../../docs/events.md");
+        let sample = Sample {
+            invalid: 300,
+            ..Sample::new(2, 3, 2)
+        };
+        let others = [
+            Event::Notice { text: String::new() },
+            Event::Stopping { reason: String::new() },
+        ];
+        let others = others.into_iter().map(|event| Envelope { at: 0, event });
+        let mut kinds = BTreeSet::new();
+        for envelope in sample.events().into_iter().chain(others) {
+            let read: serde_json::Value = serde_json::from_str(&line(&envelope).unwrap()).unwrap();
+            let kind = read["event"].as_str().unwrap().to_owned();
+            let row = documented
+                .lines()
+                .find(|line| line.starts_with(&format!("| `{kind}` |")));
+            let row = row.unwrap_or_else(|| panic!("{kind} is not documented"));
+            for key in read
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|key| *key != "at" && *key != "event")
+            {
+                assert!(row.contains(&format!("`{key}`")), "{key} of {kind} is not documented");
+            }
+            kinds.insert(kind);
+        }
+        assert_eq!(kinds.len(), 10, "{kinds:?}");
     }
 }

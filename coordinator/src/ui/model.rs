@@ -33,6 +33,7 @@ pub struct View {
     started_at: Option<i64>,
     ended_at: Option<i64>,
     finished_here: u64,
+    most_running: u64,
 }
 
 /// What was planned, as far as it is shown.
@@ -169,6 +170,7 @@ impl View {
             last_call: None,
         };
         self.running.insert(key, running);
+        self.most_running = self.most_running.max(self.running.len() as u64);
     }
 
     fn attempt_finished(&mut self, key: AttemptKey, outcome: Outcome, last: bool) {
@@ -255,6 +257,11 @@ impl View {
         &self.running
     }
 
+    /// The most attempts that went on at once so far.
+    pub fn most_running(&self) -> u64 {
+        self.most_running
+    }
+
     /// Workers that run something at this moment.
     pub fn busy_workers(&self) -> usize {
         self.running
@@ -314,7 +321,7 @@ impl View {
     /// finished (ten iterations and twice what runs at once), and once nothing waits any more.
     pub fn remaining_ms(&self, now: i64) -> Option<i64> {
         let rest = self.pending() + self.totals.running;
-        let settled = self.finished_here >= ETA_AFTER.max(2 * self.totals.running);
+        let settled = self.finished_here >= ETA_AFTER.max(2 * self.most_running);
         if !settled || self.pending() == 0 || self.stopping.is_some() || self.state.is_some() {
             return None;
         }

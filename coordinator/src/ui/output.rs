@@ -123,3 +123,71 @@ impl Queue {
         state.bytes = MOST_WAITING;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A reader that reads nothing until it is told to, and hands on what it read.
+    struct Slow {
+        go: mpsc::Receiver<()>,
+        read: mpsc::Sender<String>,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.go.recv();
+            let _ = self.read.send(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Gone;
+
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_does_not_read_holds_up_nothing_and_costs_bounded_memory() {
+        let (start, go) = mpsc::channel();
+        let (read, reads) = mpsc::channel();
+        let writer = LineWriter::start(Box::new(Slow { go, read }), |lines| format!("left out: {lines}")).unwrap();
+        let line = "x".repeat(1 << 20);
+        for _ in 0..100 {
+            writer.push(line.clone());
+        }
+        assert!(writer.queue.lock().bytes <= MOST_WAITING);
+        drop(start);
+        writer.finish().await.unwrap();
+        let text: String = reads.iter().collect();
+        let written = text.lines().filter(|read| read.len() == line.len()).count();
+        let left_out: usize = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("left out: "))
+            .map(|count| count.parse::<usize>().unwrap())
+            .sum();
+        assert!(left_out > 0);
+        assert_eq!(written + left_out, 100);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_goes_away_is_no_error() {
+        let writer = LineWriter::start(Box::new(Gone), |_| String::new()).unwrap();
+        writer.push("anything".to_owned());
+        writer.finish().await.unwrap();
+    }
+}

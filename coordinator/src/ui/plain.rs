@@ -79,15 +79,14 @@ impl PlainLog {
         self.last_progress_at = now;
         self.last_line_at = now;
         self.finished_at_last_progress = finished;
-        Some(self.stamped(now, &self.progress(now)))
+        Some(self.stamped(now, &self.progress(now, moved)))
     }
 
     /// What is said when no event comes any more.
     pub(super) fn closing(&self, columns: usize, resume: Option<&str>) -> Vec<String> {
-        summary(&self.view, columns, resume, Theme { colour: false })
-            .iter()
-            .map(without_style)
-            .collect()
+        let lines = summary(&self.view, columns, resume, Theme { colour: false });
+        let blank = (!lines.is_empty()).then(String::new);
+        blank.into_iter().chain(lines.iter().map(without_style)).collect()
     }
 
     fn opening(&self, already: u64) -> Vec<String> {
@@ -166,7 +165,8 @@ impl PlainLog {
         format!("{} #{}", named.unwrap_or_else(|| format!("cell {cell}")), key.iteration)
     }
 
-    fn progress(&self, now: i64) -> String {
+    /// How far it is; when nothing moved, also what it waits for.
+    fn progress(&self, now: i64, moved: bool) -> String {
         let totals = self.view.totals();
         let mut parts = vec![
             format!("{}/{} finished", totals.finished(), self.view.total_iterations()),
@@ -182,7 +182,8 @@ impl PlainLog {
         ));
         parts.extend(repeated(&self.view));
         parts.extend(self.view.remaining_ms(now).map(|ms| format!("{} left", about(ms))));
-        if let Some((key, running)) = self.view.running().iter().min_by_key(|(_, running)| running.started_at) {
+        let oldest = self.view.running().iter().min_by_key(|(_, running)| running.started_at);
+        if let Some((key, running)) = oldest.filter(|_| !moved) {
             let since = clock(now - running.started_at);
             parts.push(format!("longest: {} for {since}", self.name(*key)));
         }

@@ -12,6 +12,12 @@ use crate::outcome::{FailureClass, InvalidCause};
 
 /// More marks than this in a line nobody counts.
 const MOST_MARKS: usize = 40;
+/// A name is cut to fewer columns than this only on a screen that has no more.
+const NARROWEST_NAME: usize = 14;
+/// A name is cut to so many columns on any screen.
+const WIDEST_NAME: usize = 40;
+/// Columns that a bar is left when names are long.
+const WANTED_BAR: usize = 12;
 /// A bar needs no more than this.
 const WIDEST_BAR: usize = 32;
 /// A bar narrower than this says nothing.
@@ -33,34 +39,56 @@ enum Strip {
 }
 
 impl Columns {
-    /// For lines of `width` columns.
-    pub(super) fn new(plan: &Plan, width: usize) -> Self {
+    /// For lines of `width` columns while the run goes on.
+    pub(super) fn live(plan: &Plan, width: usize) -> Self {
+        let digits = digits(plan);
+        // `2/3` beside marks, `480✓ 15✗ 5!` beside a bar.
+        Self::new(plan, width, 2 * digits + 1, 3 * (digits + 1) + 2)
+    }
+
+    /// For lines of `width` columns when the run is over.
+    pub(super) fn settled(plan: &Plan, width: usize) -> Self {
+        let digits = digits(plan);
+        // `(2/3 passed)`, and beside a bar what was invalid, too, if there is room.
+        let passed = 2 * digits + 10;
+        let invalid = if width < 72 { 0 } else { digits + 10 };
+        Self::new(plan, width, passed, passed + invalid)
+    }
+
+    fn new(plan: &Plan, width: usize, beside_marks: usize, beside_bar: usize) -> Self {
         let iterations = plan.iterations as usize;
-        let digits = plan.iterations.max(1).ilog10() as usize + 1;
-        // Glyph and spaces around the columns.
+        // The overall mark and the spaces between.
         let inner = width.saturating_sub(4);
-        let name = plan.name_width.min((inner * 2 / 5).max(14)).min(inner);
-        let after_name = inner - name;
-        let fraction = 2 * digits + 1;
-        if iterations <= MOST_MARKS && iterations + fraction <= after_name {
+        let beside = inner.saturating_sub(iterations + beside_marks);
+        if iterations <= MOST_MARKS && beside >= plan.name_width.min(NARROWEST_NAME) {
+            let name = plan.name_width.min(beside).min(WIDEST_NAME);
             return Self {
                 name,
                 strip: Strip::Marks(iterations),
-                rest: after_name - iterations,
+                rest: inner - name - iterations,
             };
         }
-        let counts = 3 * (digits + 1) + 2;
-        let bar = after_name.saturating_sub(counts).min(WIDEST_BAR);
+        let beside = inner.saturating_sub(beside_bar);
+        let widest = beside.saturating_sub(WANTED_BAR).clamp(NARROWEST_NAME, WIDEST_NAME);
+        let name = plan.name_width.min(widest).min(inner);
+        let bar = (inner - name).saturating_sub(beside_bar).min(WIDEST_BAR);
         let bar = if bar < NARROWEST_BAR { 0 } else { bar };
         Self {
             name,
             strip: Strip::Bar(bar),
-            rest: after_name - bar,
+            rest: inner - name - bar,
         }
     }
 
     /// The line of a cell while the run goes on.
-    pub(super) fn live(&self, name: &str, cell: &Cell, iterations: u32, spinner: char, theme: Theme) -> Line<'static> {
+    pub(super) fn live_line(
+        &self,
+        name: &str,
+        cell: &Cell,
+        iterations: u32,
+        spinner: char,
+        theme: Theme,
+    ) -> Line<'static> {
         let mut spans = self.start(name, cell, iterations, spinner, theme);
         let counts = cell.counts();
         match self.strip {
@@ -73,16 +101,16 @@ impl Columns {
             }
         }
         let used: usize = spans.iter().map(Span::width).sum();
-        if let Some(rate) = short_rate(counts.passed, counts.decided()) {
-            if used + 2 + rate.chars().count() <= self.width() {
-                spans.push(Span::styled(format!("  {rate}"), theme.dim()));
-            }
+        if let Some(rate) = short_rate(counts.passed, counts.decided())
+            && used + 2 + rate.chars().count() <= self.width()
+        {
+            spans.push(Span::styled(format!("  {rate}"), theme.dim()));
         }
         Line::from(spans)
     }
 
     /// The line of a cell when the run is over.
-    pub(super) fn settled(&self, name: &str, cell: &Cell, iterations: u32, theme: Theme) -> Line<'static> {
+    pub(super) fn settled_line(&self, name: &str, cell: &Cell, iterations: u32, theme: Theme) -> Line<'static> {
         let mut spans = self.start(name, cell, iterations, Mark::Running.glyph(), theme);
         let counts = cell.counts();
         let mut words = format!("{}/{} passed", counts.passed, counts.decided());
@@ -98,10 +126,10 @@ impl Columns {
             words = long;
         }
         let mut tail = format!(" ({words})");
-        if let Some(rate) = short_rate(counts.passed, counts.decided()) {
-            if tail.chars().count() + 1 + rate.chars().count() <= self.rest {
-                tail = format!("{tail} {rate}");
-            }
+        if let Some(rate) = short_rate(counts.passed, counts.decided())
+            && tail.chars().count() + 1 + rate.chars().count() <= self.rest
+        {
+            tail = format!("{tail} {rate}");
         }
         spans.push(Span::raw(fit(&tail, self.rest + 1)));
         Line::from(spans)
@@ -136,6 +164,11 @@ impl Columns {
         }
         spans
     }
+}
+
+/// Digits of the number of iterations.
+fn digits(plan: &Plan) -> usize {
+    plan.iterations.max(1).ilog10() as usize + 1
 }
 
 /// A mark for each iteration, neighbours of one kind in one span.
@@ -216,11 +249,12 @@ pub(super) fn bar(counts: &Counts, total: u64, columns: usize, theme: Theme) -> 
         *widest -= 1;
         used -= 1;
     }
-    if pending == 0 && used < columns {
-        if let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 0) {
-            *widest += columns - used;
-            used = columns;
-        }
+    if pending == 0
+        && used < columns
+        && let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 0)
+    {
+        *widest += columns - used;
+        used = columns;
     }
     let filled = kinds
         .iter()

@@ -12,30 +12,30 @@ use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{AgentRecord, RunRecord, RunState, TestCaseRecord};
 
 /// When every sample starts: 2026-11-30 06:54:57 UTC.
-pub const START: i64 = 1_796_021_697_000;
+pub(crate) const START: i64 = 1_796_021_697_000;
 
 const TOOLS: [&str; 4] = ["get_current_weather", "get_forecast", "list_cities", "compare"];
 
 /// What a sample is made of.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Names of the agents.
-    pub agents: Vec<String>,
+    pub(crate) agents: Vec<String>,
     /// Names of the test cases.
-    pub cases: Vec<String>,
+    pub(crate) cases: Vec<String>,
     /// Iterations of each cell.
-    pub iterations: u32,
+    pub(crate) iterations: u32,
     /// Iterations at once.
-    pub slots: u32,
+    pub(crate) slots: u32,
     /// Of a thousand iterations so many fail.
-    pub failing: u64,
+    pub(crate) failing: u64,
     /// Of a thousand attempts so many are invalid.
-    pub invalid: u64,
+    pub(crate) invalid: u64,
 }
 
 impl Sample {
     /// A run of one agent over so many test cases, of which most pass.
-    pub fn new(cases: usize, iterations: u32, slots: u32) -> Self {
+    pub(crate) fn new(cases: usize, iterations: u32, slots: u32) -> Self {
         const NAMES: [&str; 5] = [
             "compare two forecasts",
             "current weather lookup",
@@ -59,7 +59,7 @@ impl Sample {
     }
 
     /// The plan.
-    pub fn run(&self) -> RunRecord {
+    pub(crate) fn run(&self) -> RunRecord {
         RunRecord {
             id: RunId::new("2026-11-30T06-54-57-3fa9"),
             version: "0.1.0".to_owned(),
@@ -77,7 +77,7 @@ impl Sample {
     }
 
     /// Everything that happens, in order of time, from the plan to the end.
-    pub fn events(&self) -> Vec<Envelope> {
+    pub(crate) fn events(&self) -> Vec<Envelope> {
         let cells = u32::try_from(self.agents.len() * self.cases.len()).unwrap_or(u32::MAX);
         let mut waiting: VecDeque<(AttemptKey, i64)> = VecDeque::new();
         for iteration in 1..=self.iterations {
@@ -190,7 +190,7 @@ impl Sample {
             );
         }
         let (outcome, reason) = self.outcome(chance);
-        let last = !matches!(outcome, Outcome::Invalid(_)) || key.attempt == 3 || chance % 5 == 0;
+        let last = !matches!(outcome, Outcome::Invalid(_)) || key.attempt == 3 || chance.is_multiple_of(5);
         let duration_ms = u64::try_from(duration).unwrap_or(0);
         let finished = Event::AttemptFinished {
             key,

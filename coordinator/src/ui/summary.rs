@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::figures::{causes, counted, file_url, rate, repeated};
+use super::figures::{counted, file_url, rate};
 use super::marks::{Cell, Counts};
 use super::model::{Plan, View};
 use super::row::Columns;
@@ -12,7 +12,7 @@ use super::theme::Theme;
 use crate::outcome::FailureClass;
 use crate::record::RunState;
 
-/// With more lines than this, cells that passed every time are only counted.
+/// In a list of more lines than this, only cells that failed have lines, and of those no more than this.
 const MOST_LINES: usize = 200;
 /// Widest list and box; beyond it lines are hard to follow.
 const WIDEST: usize = 100;
@@ -30,41 +30,68 @@ pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: 
     lines
 }
 
-/// A line per cell; under the name of its agent when there are several.
+/// A line per cell; under the name of its agent when there are several. In a long list only cells that failed have lines.
 fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let layout = Columns::new(plan, columns);
-    let iterations = u64::from(plan.iterations);
+    let layout = Columns::settled(plan, columns);
     let all = view.cells().len() <= MOST_LINES;
-    let wanted = |cell: &Cell| all || cell.counts().passed < iterations;
     let mut lines = Vec::new();
+    let mut listed = 0;
     for (agent, label) in plan.agents.iter().enumerate() {
         let first = agent * plan.test_cases.len();
-        let cells = view
-            .cells()
-            .iter()
-            .skip(first)
-            .take(plan.test_cases.len())
-            .zip(&plan.test_cases);
+        let cells = view.cells().iter().skip(first).take(plan.test_cases.len());
         if plan.agents.len() > 1 {
             if agent > 0 {
                 lines.push(Line::default());
             }
             lines.push(Line::styled(fit(&label.name, columns), theme.strong()));
         }
-        let mut passed = 0u64;
-        for (cell, name) in cells {
-            if wanted(cell) {
-                lines.push(layout.settled(name, cell, plan.iterations, theme));
+        let mut unlisted = Unlisted::default();
+        for (cell, name) in cells.zip(&plan.test_cases) {
+            if all || (cell.is_failing() && listed < MOST_LINES) {
+                listed += 1;
+                lines.push(layout.settled_line(name, cell, plan.iterations, theme));
             } else {
-                passed += 1;
+                unlisted.count(cell, plan.iterations);
             }
         }
-        if passed > 0 {
-            let text = format!("✓ {} passed every time", counted(passed, "test case"));
-            lines.push(Line::styled(text, theme.dim()));
-        }
+        lines.extend(
+            unlisted
+                .lines()
+                .map(|line| Line::styled(fit(&line, columns), theme.dim())),
+        );
     }
     lines
+}
+
+/// Cells of a long list that have no line of their own.
+#[derive(Debug, Default)]
+struct Unlisted {
+    passed: u64,
+    failing: u64,
+    unfinished: u64,
+}
+
+impl Unlisted {
+    fn count(&mut self, cell: &Cell, iterations: u32) {
+        if cell.is_failing() {
+            self.failing += 1;
+        } else if cell.counts().passed >= u64::from(iterations) {
+            self.passed += 1;
+        } else {
+            self.unfinished += 1;
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        [
+            (self.failing, "✗", "failed, too: see the report"),
+            (self.unfinished, "·", "not finished, without a failure"),
+            (self.passed, "✓", "passed every time"),
+        ]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, mark, what)| format!("{mark} {} {what}", counted(count, "test case")))
+    }
 }
 
 /// The box, and under it what must not be broken and does not fit in it.
@@ -78,7 +105,7 @@ fn boxed(view: &View, plan: &Plan, columns: usize, resume: Option<&str>, theme: 
         lines.push((line, Style::new()));
     }
     let details = [failures(view), invalid(view), repeated(view)];
-    for line in details.into_iter().flatten().flat_map(|detail| flow(&[detail], inner)) {
+    for line in details.iter().flat_map(|parts| flow(parts, inner)) {
         lines.push((line, theme.warning()));
     }
     if (2..=MOST_AGENTS).contains(&plan.agents.len()) {
@@ -155,24 +182,46 @@ fn figures(counts: &Counts) -> Vec<String> {
 }
 
 /// Failures by class, when some are of another kind than an unmet expectation.
-fn failures(view: &View) -> Option<String> {
+fn failures(view: &View) -> Vec<String> {
     let classes = view.failed_by_class();
     if classes
         .iter()
         .all(|(class, _)| *class == FailureClass::ExpectationUnmet)
     {
-        return None;
+        return Vec::new();
     }
-    let parts: Vec<String> = classes
-        .iter()
-        .map(|(class, count)| format!("{} {count}", class.name().replace('_', " ")))
-        .collect();
-    Some(format!("Failed: {}", parts.join(", ")))
+    titled(
+        "Failed",
+        classes
+            .iter()
+            .map(|(class, count)| format!("{} {count}", class.name().replace('_', " "))),
+    )
 }
 
-fn invalid(view: &View) -> Option<String> {
+/// Invalid iterations by cause.
+fn invalid(view: &View) -> Vec<String> {
     let counts = view.invalid_by_cause();
-    (!counts.is_empty()).then(|| format!("Invalid, so in no rate: {}", causes(&counts)))
+    titled(
+        "Invalid, so in no rate",
+        counts.iter().map(|(cause, count)| format!("{} {count}", cause.name())),
+    )
+}
+
+/// Attempts that were followed by a new one, by the cause.
+fn repeated(view: &View) -> Vec<String> {
+    let counts = view.repeated_by_cause();
+    titled(
+        "Attempts repeated",
+        counts.iter().map(|(cause, count)| format!("{} {count}", cause.name())),
+    )
+}
+
+/// The parts, the first one with a title before it.
+fn titled(title: &str, parts: impl Iterator<Item = String>) -> Vec<String> {
+    parts
+        .enumerate()
+        .map(|(index, part)| if index == 0 { format!("{title}: {part}") } else { part })
+        .collect()
 }
 
 /// A rounded box around lines.

@@ -121,6 +121,10 @@ impl Shared {
     fn view(&self) -> MutexGuard<'_, View> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn is_done(&self) -> bool {
+        self.over.load(Ordering::SeqCst) || self.abandoned.load(Ordering::SeqCst)
+    }
 }
 
 /// What the drawing thread owns.
@@ -137,15 +141,14 @@ struct Drawer {
 
 impl Drawer {
     fn run(mut self) -> io::Result<()> {
-        while !self.shared.abandoned.load(Ordering::SeqCst) && self.screen.is_ours() {
-            let over = self.shared.over.load(Ordering::SeqCst);
-            if over {
-                break;
-            }
+        while !self.shared.is_done() && self.screen.is_ours() {
             self.draw()?;
             self.read_keys_for(FRAME)?;
         }
-        let abandoned = self.shared.abandoned.load(Ordering::SeqCst);
+        // After a panic elsewhere the terminal shows its message; what the run came to still follows at its end.
+        while !self.shared.is_done() {
+            thread::sleep(FRAME);
+        }
         let Self {
             shared,
             screen,
@@ -154,7 +157,7 @@ impl Drawer {
             ..
         } = self;
         drop(screen);
-        if abandoned {
+        if shared.abandoned.load(Ordering::SeqCst) {
             return Ok(());
         }
         let lines = summary(&shared.view(), columns(), resume.as_deref(), theme);

@@ -103,12 +103,8 @@ fn nothing_but_invalid_iterations_has_no_rate() {
         ..Sample::new(1, 6, 2)
     };
     let text = summary_text(&view_at_end(&sample), 80);
-    assert!(
-        text.contains("0 passed · 0 failed · 6 invalid\n") || text.contains("6 invalid  "),
-        "{text}"
-    );
-    assert!(!text.contains('['), "{text}");
-    assert!(!text.contains("NaN"), "{text}");
+    assert!(text.contains("0 passed · 0 failed · 6 invalid │"), "{text}");
+    assert!(!text.contains('%') && !text.contains("NaN"), "{text}");
 }
 
 #[test]

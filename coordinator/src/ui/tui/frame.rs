@@ -16,6 +16,12 @@ use crate::ui::theme::Theme;
 const SPINNER: [char; 8] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧'];
 /// Lines of the list that are kept before anything else is shown in detail.
 const SHORTEST_LIST: usize = 4;
+/// Running attempts that are shown even if a list that could fit must scroll for it.
+const FEWEST_RUNNING: usize = 3;
+/// A progress bar narrower than this says nothing.
+const NARROWEST_BAR: usize = 12;
+/// One wider says no more.
+const WIDEST_BAR: usize = 48;
 
 /// What a frame is made of.
 pub(in crate::ui) struct Screenful<'a> {
@@ -56,12 +62,15 @@ impl Screenful<'_> {
         let footer_rows = footer.len().min(rows.saturating_sub(header_rows + SHORTEST_LIST));
         let between = rows.saturating_sub(header_rows + footer_rows);
 
-        let headings = if plan.agents.len() > 1 { plan.agents.len() } else { 0 };
-        let all = self.view.cells().len() + headings;
-        let spare = between.saturating_sub(all.min(SHORTEST_LIST.max(between * 3 / 5)) + 2);
-        let running = running::lines(self.view, plan, self.now, self.spinner(), spare, columns, self.theme);
-        let running_rows = if running.is_empty() { 0 } else { running.len() + 1 };
-        let page = between.saturating_sub(running_rows + 1);
+        let (page, running_rows) = self.divide(plan, between);
+        let look = running::Look {
+            now: self.now,
+            spinner: self.spinner(),
+            theme: self.theme,
+            columns,
+        };
+        let mut running = running::lines(self.view, plan, running_rows.saturating_sub(1), look);
+        running.resize(running_rows.saturating_sub(1), Line::default());
 
         let mut lines: Vec<Line<'static>> = header.into_iter().take(header_rows).collect();
         lines.extend(self.list(plan, viewer, columns, page));
@@ -77,6 +86,29 @@ impl Screenful<'_> {
         lines
     }
 
+    /// Divides rows between the list and what is running: lines of the list, and rows of the other with its rule. It
+    /// follows what ran at once at most, so that nothing jumps while attempts come and go.
+    fn divide(&self, plan: &Plan, rows: usize) -> (usize, usize) {
+        let headings = if plan.agents.len() > 1 { plan.agents.len() } else { 0 };
+        let all = self.view.cells().len() + headings;
+        if self.view.running().is_empty() {
+            let position = usize::from(all > rows);
+            return (rows.saturating_sub(position), 0);
+        }
+        let slots = usize::try_from(self.view.most_running()).unwrap_or(usize::MAX);
+        let fewest = slots.min(FEWEST_RUNNING);
+        if all + 1 + fewest <= rows {
+            return (all, (rows - all).min(slots.saturating_add(1)));
+        }
+        // A rule, two attempts and a line that counts the others, at the least.
+        let running = if rows < SHORTEST_LIST + 4 {
+            0
+        } else {
+            (rows * 2 / 5).max(4).min(slots.saturating_add(1))
+        };
+        (rows.saturating_sub(running + 1), running)
+    }
+
     fn header(&self, plan: &Plan, columns: usize) -> Vec<Line<'static>> {
         let (view, theme) = (self.view, self.theme);
         let totals = view.totals();
@@ -86,13 +118,24 @@ impl Screenful<'_> {
         let finished = format!(" {}/{total}", totals.finished());
         let mut after = vec![clock(view.elapsed_ms(self.now))];
         after.extend(view.remaining_ms(self.now).map(|ms| format!("{} left", about(ms))));
-        let times = format!("  {}", after.join(" · "));
-        let bar_columns = columns.saturating_sub(width(&finished) + width(&times)).min(48);
-        let mut spans = bar(totals, total, bar_columns, theme);
+        let times = after.join(" · ");
+        let beside = columns.saturating_sub(width(&finished) + 2 + width(&times));
+        let times_fit = beside >= NARROWEST_BAR;
+        let bar_columns = if times_fit {
+            beside
+        } else {
+            columns.saturating_sub(width(&finished))
+        };
+        let mut spans = bar(totals, total, bar_columns.min(WIDEST_BAR), theme);
         spans.push(Span::styled(finished, theme.strong()));
-        spans.push(Span::raw(times));
+        if times_fit {
+            spans.push(Span::raw(format!("  {times}")));
+        }
         lines.push(Line::from(spans));
 
+        if !times_fit {
+            lines.push(Line::raw(fit(&times, columns)));
+        }
         let mut parts = vec![format!("{} passed", totals.passed), format!("{} failed", totals.failed)];
         parts.extend(invalid(view));
         parts.extend(rate(totals.passed, totals.decided()));
@@ -115,7 +158,7 @@ impl Screenful<'_> {
     fn list(&self, plan: &Plan, viewer: &mut Viewer, columns: usize, page: usize) -> Vec<Line<'static>> {
         let entries = list::entries(self.view, plan, viewer.filter, page);
         viewer.settle(entries.len(), page);
-        let layout = Columns::new(plan, columns);
+        let layout = Columns::live(plan, columns);
         let shown = entries.iter().skip(viewer.offset).take(page);
         let mut lines: Vec<Line<'static>> = shown
             .map(|entry| list::line(*entry, self.view, plan, &layout, self.spinner(), self.theme, columns))
@@ -137,13 +180,9 @@ impl Screenful<'_> {
         }
         let (first, last) = (viewer.offset + 1, viewer.offset + page);
         let failing = self.view.cells().iter().filter(|cell| cell.is_failing()).count();
-        let mut text = format!("lines {first}–{last} of {entries}");
-        if viewer.filter == Filter::All {
-            let cells = self.view.cells().len();
-            text.push_str(&format!(
-                " · {failing} of {cells} failing{}",
-                if failing > 0 { ", first" } else { "" }
-            ));
+        let mut text = format!("{first}–{last} of {entries} lines");
+        if viewer.filter == Filter::All && failing > 0 {
+            text.push_str(&format!(" · {failing} failing, shown first"));
         }
         Some(text)
     }

@@ -65,7 +65,7 @@ pub(super) fn line(
                 .checked_rem(plan.test_cases.len())
                 .and_then(|case| plan.test_cases.get(case));
             match (name, view.cells().get(index)) {
-                (Some(name), Some(cell)) => columns.live(name, cell, plan.iterations, spinner, theme),
+                (Some(name), Some(cell)) => columns.live_line(name, cell, plan.iterations, spinner, theme),
                 _ => Line::default(),
             }
         }
