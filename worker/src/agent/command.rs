@@ -8,12 +8,10 @@ use serde_json::Value;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::escape::tail;
+use super::login::PLACEHOLDER_KEY;
 use super::mcp_config;
 use super::program::{Program, find_command};
 use super::template::fill;
-
-/// The key that an agent shows to the relay, which puts the real one in its place.
-pub(super) const PLACEHOLDER_KEY: &str = "sk-mcproctor-placeholder";
 
 /// The most of an answer that is kept, in bytes; a program that prints more has not been understood.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
@@ -128,6 +126,7 @@ impl Driver for Command {
             reply: String::new(),
             ending: TurnEnding::Completed,
             detail: None,
+            refusal: None,
             usage: Usage::default(),
             escapes: Vec::new(),
             warnings: Vec::new(),

@@ -10,9 +10,11 @@ mod command;
 mod driver;
 mod error;
 mod escape;
+mod login;
 mod mcp_config;
 mod minimal;
 mod program;
+mod refusal;
 mod template;
 
 pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen, driver};
