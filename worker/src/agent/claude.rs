@@ -57,7 +57,10 @@ impl Claude {
         args.push("--mcp-config".to_owned());
         args.push(self.config_path().to_string_lossy().into_owned());
         if !self.place.mcp_servers.is_empty() {
-            let allowed: Vec<_> = server_names(&self.place).iter().map(|name| stream::prefix(name)).collect();
+            let allowed: Vec<_> = server_names(&self.place)
+                .iter()
+                .map(|name| stream::prefix(name))
+                .collect();
             args.extend(["--allowedTools".to_owned(), allowed.join(",")]);
         }
         if self.agent.builtin_tools == BuiltinTools::None {
@@ -98,8 +101,10 @@ impl Claude {
             }
             (None, BuiltinTools::Default) => {}
         }
-        let mut env: BTreeMap<String, SecretString> =
-            env.into_iter().map(|(name, value)| (name.to_owned(), SecretString::from(value))).collect();
+        let mut env: BTreeMap<String, SecretString> = env
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), SecretString::from(value)))
+            .collect();
         env.extend(self.agent.env.clone());
         if let Some(url) = &self.place.model_url {
             let (name, placeholder) = match self.agent.credential {
@@ -111,7 +116,10 @@ impl Claude {
                 env.remove(credential);
             }
             env.insert(name.to_owned(), SecretString::from(placeholder));
-            env.insert("ANTHROPIC_BASE_URL".to_owned(), SecretString::from(url.trim_end_matches('/')));
+            env.insert(
+                "ANTHROPIC_BASE_URL".to_owned(),
+                SecretString::from(url.trim_end_matches('/')),
+            );
         }
         login::own_environment(&self.place, "CLAUDE_CONFIG_DIR", &mut env);
         env

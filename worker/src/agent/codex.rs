@@ -108,7 +108,12 @@ impl Codex {
                 "model_providers.{PROVIDER}={{name=\"{PROVIDER}\",base_url={base},wire_api=\"responses\",env_key=\"{KEY_VARIABLE}\"}}"
             ));
         }
-        let servers: Vec<String> = self.place.mcp_servers.iter().map(|(name, url)| server_setting(name, url)).collect();
+        let servers: Vec<String> = self
+            .place
+            .mcp_servers
+            .iter()
+            .map(|(name, url)| server_setting(name, url))
+            .collect();
         // A table, because a key with a dot in it cannot be written as a path.
         settings.push(format!("mcp_servers={{{}}}", servers.join(",")));
         if self.agent.builtin_tools == BuiltinTools::None {
@@ -122,7 +127,10 @@ impl Codex {
         let mut env = self.agent.env.clone();
         if self.place.model_url.is_some() {
             env.insert(KEY_VARIABLE.to_owned(), SecretString::from(PLACEHOLDER_KEY));
-            env.insert("CODEX_HOME".to_owned(), SecretString::from(self.home().to_string_lossy().into_owned()));
+            env.insert(
+                "CODEX_HOME".to_owned(),
+                SecretString::from(self.home().to_string_lossy().into_owned()),
+            );
         }
         login::own_environment(&self.place, "CODEX_HOME", &mut env);
         env
@@ -177,7 +185,10 @@ impl Driver for Codex {
         self.stream = Stream::new(&server_names(&self.place), turn);
         let files = match self.place.own_home {
             // The folder has to be there; an empty file in it brings it about.
-            None => vec![NewFile { path: self.home().join("config.toml"), contents: Vec::new() }],
+            None => vec![NewFile {
+                path: self.home().join("config.toml"),
+                contents: Vec::new(),
+            }],
             Some(_) => Vec::new(),
         };
         Ok(Invocation {

@@ -37,14 +37,20 @@ pub(super) fn check(agent: &Agent, place: &Place) -> Result<(), AgentError> {
         (true, None, None) => "its own login needs the user's home folder",
         (false, None, _) => "its key needs the relay",
     };
-    Err(AgentError::Unsupported { agent: agent.name.clone(), reason: reason.to_owned() })
+    Err(AgentError::Unsupported {
+        agent: agent.name.clone(),
+        reason: reason.to_owned(),
+    })
 }
 
 /// For an agent that uses the user's own login: the user's home, the folder of its settings where the variable
 /// `config_folder` names one, and how to reach the network.
 pub(super) fn own_environment(place: &Place, config_folder: &str, env: &mut BTreeMap<String, SecretString>) {
     let Some(home) = &place.own_home else { return };
-    env.insert("HOME".to_owned(), SecretString::from(home.to_string_lossy().into_owned()));
+    env.insert(
+        "HOME".to_owned(),
+        SecretString::from(home.to_string_lossy().into_owned()),
+    );
     for name in NETWORK_VARIABLES.into_iter().chain([config_folder]) {
         if let Ok(value) = env::var(name) {
             env.entry(name.to_owned()).or_insert_with(|| SecretString::from(value));

@@ -16,6 +16,8 @@ mod minimal;
 mod program;
 mod refusal;
 mod template;
+#[cfg(test)]
+mod transcript;
 
 pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen, driver};
 pub use error::AgentError;

@@ -15,12 +15,25 @@ use crate::agent::refusal;
 const SHOWN: usize = 2_000;
 
 /// Tools that only serve the MCP binding.
-const BINDING_TOOLS: [&str; 4] = ["ToolSearch", "WaitForMcpServers", "ListMcpResourcesTool", "ReadMcpResourceTool"];
+const BINDING_TOOLS: [&str; 4] = [
+    "ToolSearch",
+    "WaitForMcpServers",
+    "ListMcpResourcesTool",
+    "ReadMcpResourceTool",
+];
 
 /// How Claude Code names the tools of a server: what is not a letter, a digit, `_` or `-` becomes `_`.
 pub(super) fn prefix(server: &str) -> String {
-    let name: String =
-        server.chars().map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();
+    let name: String = server
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "_-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
     format!("mcp__{name}")
 }
 
@@ -156,7 +169,10 @@ impl Stream {
                 self.session = system.session_id.or(self.session.take());
                 self.model = system.model.or(self.model.take());
                 for server in system.mcp_servers.iter().filter(|server| server.status != "connected") {
-                    self.warn(format!("MCP server `{}` was {} when the turn began", server.name, server.status));
+                    self.warn(format!(
+                        "MCP server `{}` was {} when the turn began",
+                        server.name, server.status
+                    ));
                 }
                 Vec::new()
             }
@@ -228,13 +244,19 @@ impl Stream {
         let verdict = self.verdict(outcome.as_deref(), exit);
         for denial in outcome.iter().flat_map(|outcome| &outcome.permission_denials) {
             if self.calls.contains_key(&denial.tool_use_id) {
-                self.warn(format!("`{}` was refused by the agent's own permissions and never sent", denial.tool_name));
+                self.warn(format!(
+                    "`{}` was refused by the agent's own permissions and never sent",
+                    denial.tool_name
+                ));
             }
             for (_, escape) in self.escapes.iter_mut().filter(|(id, _)| *id == denial.tool_use_id) {
                 escape.what.push_str(" (refused)");
             }
         }
-        let mut reply = outcome.as_ref().and_then(|outcome| outcome.result.clone()).unwrap_or_default();
+        let mut reply = outcome
+            .as_ref()
+            .and_then(|outcome| outcome.result.clone())
+            .unwrap_or_default();
         if verdict.ending == TurnEnding::Completed && reply.trim().is_empty() {
             reply.clone_from(&self.last_text);
             self.warn("the agent's result was empty; its last text stands in for it".to_owned());
@@ -262,7 +284,9 @@ impl Stream {
         }
         let Some(outcome) = outcome else {
             return match (&self.broken_line, exit.success()) {
-                (Some(error), true) => Verdict::new(TurnEnding::Unreadable, format!("a line of output was cut: {error}")),
+                (Some(error), true) => {
+                    Verdict::new(TurnEnding::Unreadable, format!("a line of output was cut: {error}"))
+                }
                 (None, true) => Verdict::new(TurnEnding::Unreadable, "the output ended without a result".to_owned()),
                 (_, false) => {
                     let colon = if stderr.is_empty() { "" } else { ": " };
@@ -277,12 +301,20 @@ impl Stream {
                 Some(status) => Some(refusal::refusal(status, None, &message)),
                 None => refusal::in_words(&message),
             };
-            return Verdict { ending: TurnEnding::AgentError, detail: Some(message), refusal };
+            return Verdict {
+                ending: TurnEnding::AgentError,
+                detail: Some(message),
+                refusal,
+            };
         }
         if !exit.success() {
             return Verdict::new(TurnEnding::AgentError, format!("{} after its result", exit.describe()));
         }
-        Verdict { ending: TurnEnding::Completed, detail: None, refusal: None }
+        Verdict {
+            ending: TurnEnding::Completed,
+            detail: None,
+            refusal: None,
+        }
     }
 }
 
@@ -294,15 +326,31 @@ struct Verdict {
 
 impl Verdict {
     fn new(ending: TurnEnding, detail: String) -> Self {
-        Self { ending, detail: Some(detail), refusal: None }
+        Self {
+            ending,
+            detail: Some(detail),
+            refusal: None,
+        }
     }
 }
 
 impl Outcome {
     fn message(&self) -> Option<String> {
-        let errors: Vec<_> = self.errors.iter().map(|e| e.as_str().map_or_else(|| e.to_string(), str::to_owned)).collect();
-        let message = self.result.clone().filter(|text| !text.trim().is_empty()).unwrap_or_else(|| errors.join("; "));
-        let message = if message.is_empty() { self.subtype.replace('_', " ") } else { message };
+        let errors: Vec<_> = self
+            .errors
+            .iter()
+            .map(|e| e.as_str().map_or_else(|| e.to_string(), str::to_owned))
+            .collect();
+        let message = self
+            .result
+            .clone()
+            .filter(|text| !text.trim().is_empty())
+            .unwrap_or_else(|| errors.join("; "));
+        let message = if message.is_empty() {
+            self.subtype.replace('_', " ")
+        } else {
+            message
+        };
         Some(shorten(&message, SHOWN)).filter(|message| !message.is_empty())
     }
 }
@@ -311,8 +359,15 @@ impl Outcome {
 fn usage(outcome: &Outcome) -> Usage {
     let tokens = outcome.usage.as_ref();
     let input = tokens.and_then(|tokens| {
-        let parts = [tokens.input_tokens, tokens.cache_creation_input_tokens, tokens.cache_read_input_tokens];
-        parts.iter().any(Option::is_some).then(|| parts.into_iter().flatten().fold(0, u64::saturating_add))
+        let parts = [
+            tokens.input_tokens,
+            tokens.cache_creation_input_tokens,
+            tokens.cache_read_input_tokens,
+        ];
+        parts
+            .iter()
+            .any(Option::is_some)
+            .then(|| parts.into_iter().flatten().fold(0, u64::saturating_add))
     });
     Usage {
         input_tokens: input,
@@ -326,11 +381,17 @@ fn usage(outcome: &Outcome) -> Usage {
 fn shortened(content: &Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text.as_str(),
-        Value::Array(blocks) => blocks.iter().filter_map(|block| block.get("text")?.as_str()).next_back()?,
+        Value::Array(blocks) => blocks
+            .iter()
+            .filter_map(|block| block.get("text")?.as_str())
+            .next_back()?,
         _ => return None,
     };
     if text.starts_with("<persisted-output>") || text.contains("Output too large") {
-        let line = text.lines().find(|line| line.contains("too large")).unwrap_or("Output too large");
+        let line = text
+            .lines()
+            .find(|line| line.contains("too large"))
+            .unwrap_or("Output too large");
         // The rest of the line is a path inside the sandbox.
         Some(shorten(line.split(". Full").next().unwrap_or(line), 200))
     } else if text.contains("[OUTPUT TRUNCATED") || text.contains("exceeds maximum allowed tokens") {
@@ -349,9 +410,10 @@ fn escape_of(name: &str, input: &Value, turn: u32) -> Option<Escape> {
     let (kind, what) = match name {
         "Bash" | "BashOutput" | "PowerShell" | "KillShell" | "Monitor" => (EscapeKind::Shell, field(&["command"])),
         "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => (EscapeKind::Web, field(&["url", "query"])),
-        "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "Glob" | "Grep" | "LS" => {
-            (EscapeKind::File, field(&["file_path", "notebook_path", "pattern", "path"]))
-        }
+        "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "Glob" | "Grep" | "LS" => (
+            EscapeKind::File,
+            field(&["file_path", "notebook_path", "pattern", "path"]),
+        ),
         _ if name.starts_with("mcp__") => (EscapeKind::OtherServer, None),
         _ => (EscapeKind::OtherTool, field(&["description", "skill", "subject"])),
     };

@@ -27,9 +27,9 @@ enum Line {
     #[serde(rename = "thread.started")]
     ThreadStarted { thread_id: String },
     #[serde(rename = "item.started")]
-    ItemStarted { item: Item },
+    ItemStarted { item: Value },
     #[serde(rename = "item.completed")]
-    ItemCompleted { item: Item },
+    ItemCompleted { item: Value },
     #[serde(rename = "turn.completed")]
     TurnCompleted { usage: Option<Tokens> },
     #[serde(rename = "turn.failed")]
@@ -43,19 +43,16 @@ enum Line {
     Other,
 }
 
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default)]
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(flatten)]
-    rest: serde_json::Map<String, Value>,
-}
+/// An item of a turn; what it holds depends on its type.
+struct Item<'a>(&'a Value);
 
-impl Item {
-    fn text(&self, key: &str) -> &str {
-        self.rest.get(key).and_then(Value::as_str).unwrap_or_default()
+impl<'a> Item<'a> {
+    fn text(&self, key: &str) -> &'a str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn list(&self, path: &str) -> impl Iterator<Item = &'a Value> {
+        self.0.pointer(path).and_then(Value::as_array).into_iter().flatten()
     }
 }
 
@@ -131,8 +128,8 @@ impl Stream {
     fn take(&mut self, line: Line) -> Vec<Seen> {
         match line {
             Line::ThreadStarted { thread_id } => self.thread = Some(thread_id),
-            Line::ItemStarted { item } => return self.item(&item, false),
-            Line::ItemCompleted { item } => return self.item(&item, true),
+            Line::ItemStarted { item } => return self.item(&Item(&item), false),
+            Line::ItemCompleted { item } => return self.item(&Item(&item), true),
             Line::TurnCompleted { usage } => self.end = Some(End::Completed(usage.map(Into::into).unwrap_or_default())),
             Line::TurnFailed { error } => {
                 let message = error.map(|error| error.message).filter(|message| !message.is_empty());
@@ -145,8 +142,8 @@ impl Stream {
         Vec::new()
     }
 
-    fn item(&mut self, item: &Item, over: bool) -> Vec<Seen> {
-        let left = match item.kind.as_str() {
+    fn item(&mut self, item: &Item<'_>, over: bool) -> Vec<Seen> {
+        let left = match item.text("type") {
             "agent_message" => {
                 if !over || item.text("text").trim().is_empty() {
                     return Vec::new();
@@ -181,20 +178,21 @@ impl Stream {
     }
 
     /// Keeps one escape an item, with what its last line knows: a search names its words only at the end.
-    fn escape(&mut self, item: &Item, escape: Escape) -> Vec<Seen> {
-        if let Some((_, known)) = self.escapes.iter_mut().find(|(id, _)| !item.id.is_empty() && *id == item.id) {
+    fn escape(&mut self, item: &Item<'_>, escape: Escape) -> Vec<Seen> {
+        let id = item.text("id");
+        if let Some((_, known)) = self.escapes.iter_mut().find(|(known, _)| !id.is_empty() && known == id) {
             if !escape.what.is_empty() {
                 *known = escape;
             }
             return Vec::new();
         }
-        self.escapes.push((item.id.clone(), escape.clone()));
+        self.escapes.push((id.to_owned(), escape.clone()));
         vec![Seen::Escape(escape)]
     }
 
-    fn call(&mut self, item: &Item, over: bool) {
+    fn call(&mut self, item: &Item<'_>, over: bool) {
         let refused = over && item.text("status") == "failed" && never_sent(item);
-        self.calls.insert(item.id.clone(), refused);
+        self.calls.insert(item.text("id").to_owned(), refused);
         if over && result_bytes(item) > RESULT_LIMIT {
             self.warn(format!(
                 "the agent may have seen less of the result of `{}`: codex cuts results beyond {RESULT_LIMIT} bytes",
@@ -213,10 +211,15 @@ impl Stream {
     pub(super) fn finish(mut self, exit: &Exit) -> Reading {
         let refused = self.calls.values().filter(|refused| **refused).count();
         if refused > 0 {
-            self.warn(format!("{refused} MCP calls were refused by codex's own approval and never sent"));
+            self.warn(format!(
+                "{refused} MCP calls were refused by codex's own approval and never sent"
+            ));
         }
         let (ending, detail) = self.verdict(exit);
-        let refusal = detail.as_deref().filter(|_| ending == TurnEnding::AgentError).and_then(refusal::in_words);
+        let refusal = detail
+            .as_deref()
+            .filter(|_| ending == TurnEnding::AgentError)
+            .and_then(refusal::in_words);
         let usage = match self.end {
             Some(End::Completed(usage)) => usage,
             _ => Usage::default(),
@@ -245,9 +248,10 @@ impl Stream {
         match (&self.end, exit.success()) {
             (Some(End::Failed(message)), _) => (TurnEnding::AgentError, Some(shorten(message, SHOWN))),
             (Some(End::Completed(_)), true) => (TurnEnding::Completed, None),
-            (Some(End::Completed(_)), false) => {
-                (TurnEnding::AgentError, Some(format!("{} after the turn was complete", exit.describe())))
-            }
+            (Some(End::Completed(_)), false) => (
+                TurnEnding::AgentError,
+                Some(format!("{} after the turn was complete", exit.describe())),
+            ),
             (None, true) => {
                 let why = match &self.broken_line {
                     Some(error) => format!("a line of output was cut: {error}"),
@@ -256,9 +260,15 @@ impl Stream {
                 (TurnEnding::Unreadable, Some(why))
             }
             (None, false) => {
-                let said = self.last_error.clone().unwrap_or_else(|| tail(&exit.stderr_tail, SHOWN));
+                let said = self
+                    .last_error
+                    .clone()
+                    .unwrap_or_else(|| tail(&exit.stderr_tail, SHOWN));
                 let colon = if said.is_empty() { "" } else { ": " };
-                (TurnEnding::AgentError, Some(format!("{}{colon}{said}", exit.describe())))
+                (
+                    TurnEnding::AgentError,
+                    Some(format!("{}{colon}{said}", exit.describe())),
+                )
             }
         }
     }
@@ -283,22 +293,30 @@ fn same_server(name: &str, reported: &str) -> bool {
 }
 
 /// Whether the call failed for want of an approval that nobody could give.
-fn never_sent(item: &Item) -> bool {
-    let message = item.rest.get("error").and_then(|error| error.get("message")).and_then(Value::as_str);
-    message.is_some_and(|message| {
-        let message = message.to_lowercase();
-        ["requires approval", "user cancelled", "user canceled", "user rejected"].iter().any(|why| message.contains(why))
-    })
+fn never_sent(item: &Item<'_>) -> bool {
+    item.0
+        .pointer("/error/message")
+        .and_then(Value::as_str)
+        .is_some_and(|message| {
+            let message = message.to_lowercase();
+            ["requires approval", "user cancelled", "user canceled", "user rejected"]
+                .iter()
+                .any(|why| message.contains(why))
+        })
 }
 
-fn result_bytes(item: &Item) -> usize {
-    let content = item.rest.get("result").and_then(|result| result.get("content")).and_then(Value::as_array);
-    content.into_iter().flatten().filter_map(|block| block.get("text")?.as_str()).map(str::len).sum()
+fn result_bytes(item: &Item<'_>) -> usize {
+    item.list("/result/content")
+        .filter_map(|block| block.get("text")?.as_str())
+        .map(str::len)
+        .sum()
 }
 
-fn changed_paths(item: &Item) -> String {
-    let changes = item.rest.get("changes").and_then(Value::as_array);
-    let paths: Vec<&str> = changes.into_iter().flatten().filter_map(|change| change.get("path")?.as_str()).collect();
+fn changed_paths(item: &Item<'_>) -> String {
+    let paths: Vec<&str> = item
+        .list("/changes")
+        .filter_map(|change| change.get("path")?.as_str())
+        .collect();
     paths.join(", ")
 }
 
