@@ -8,12 +8,10 @@ use serde_json::Value;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::escape::tail;
+use super::login::PLACEHOLDER_KEY;
 use super::mcp_config;
 use super::program::{Program, find_command};
 use super::template::fill;
-
-/// The key that an agent shows to the relay, which puts the real one in its place.
-pub(super) const PLACEHOLDER_KEY: &str = "sk-mcproctor-placeholder";
 
 /// The most of an answer that is kept, in bytes; a program that prints more has not been understood.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
@@ -38,12 +36,21 @@ impl Command {
         })?;
         let program = find_command(&template.program)?;
         let output = Output::new(template.answer.clone());
-        Ok(Self { agent: agent.clone(), template, place: place.clone(), program, output })
+        Ok(Self {
+            agent: agent.clone(),
+            template,
+            place: place.clone(),
+            program,
+            output,
+        })
     }
 
     fn value(&self, name: &str, turn: u32, prompt: &str) -> Option<Result<String, AgentError>> {
         let or_missing = |value: Option<String>, reason: &str| {
-            value.ok_or_else(|| AgentError::Unsupported { agent: self.agent.name.clone(), reason: reason.to_owned() })
+            value.ok_or_else(|| AgentError::Unsupported {
+                agent: self.agent.name.clone(),
+                reason: reason.to_owned(),
+            })
         };
         Some(match name {
             "mcp_url" => or_missing(
@@ -51,8 +58,14 @@ impl Command {
                 "`{mcp_url}` is used, but the test case has no MCP server",
             ),
             "mcp_config" => Ok(self.config_path().to_string_lossy().into_owned()),
-            "model_url" => or_missing(self.model_url(), "`{model_url}` is used, but no model API is configured"),
-            "model" => or_missing(self.agent.model.clone(), "`{model}` is used, but no model is configured"),
+            "model_url" => or_missing(
+                self.model_url(),
+                "`{model_url}` is used, but no model API is configured",
+            ),
+            "model" => or_missing(
+                self.agent.model.clone(),
+                "`{model}` is used, but no model is configured",
+            ),
             "prompt" if self.template.prompt == PromptInput::Argument => Ok(prompt.to_owned()),
             "session" => Ok(self.place.session.clone()),
             "turn" => Ok(turn.to_string()),
@@ -97,7 +110,8 @@ impl Driver for Command {
                 _ => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
             };
             env.entry(base.to_owned()).or_insert_with(|| SecretString::from(url));
-            env.entry(key.to_owned()).or_insert_with(|| SecretString::from(PLACEHOLDER_KEY));
+            env.entry(key.to_owned())
+                .or_insert_with(|| SecretString::from(PLACEHOLDER_KEY));
         }
         self.output = Output::new(self.template.answer.clone());
         Ok(Invocation {
@@ -128,6 +142,7 @@ impl Driver for Command {
             reply: String::new(),
             ending: TurnEnding::Completed,
             detail: None,
+            refusal: None,
             usage: Usage::default(),
             escapes: Vec::new(),
             warnings: Vec::new(),
@@ -175,7 +190,13 @@ struct Answer {
 
 impl Output {
     fn new(format: AnswerFormat) -> Self {
-        Self { format, kept: Vec::new(), last: None, broken_line: None, too_large: false }
+        Self {
+            format,
+            kept: Vec::new(),
+            last: None,
+            broken_line: None,
+            too_large: false,
+        }
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -232,7 +253,10 @@ fn at_pointer(value: &Value, pointer: &str) -> Option<Answer> {
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    let usage = value.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok()).unwrap_or_default();
+    let usage = value
+        .get("usage")
+        .and_then(|usage| serde_json::from_value(usage.clone()).ok())
+        .unwrap_or_default();
     Some(Answer { text, usage })
 }
 

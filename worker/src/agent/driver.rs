@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use mcproctor_proto::agent::{Agent, AgentKind};
+use mcproctor_proto::traffic::ModelRefusal;
 use mcproctor_proto::turn::{Escape, TurnEnding, Usage};
 use secrecy::SecretString;
 
@@ -105,6 +106,8 @@ pub struct Reading {
     pub ending: TurnEnding,
     /// Why it did not complete, for people.
     pub detail: Option<String>,
+    /// The model's refusal that ended the turn, as the agent tells it; for turns that no relay saw.
+    pub refusal: Option<ModelRefusal>,
     /// This turn's tokens and money, as the agent reports them.
     pub usage: Usage,
     /// What it did outside the MCP binding.

@@ -7,7 +7,11 @@ const SHOWN: usize = 300;
 
 /// An escape, shortened for people.
 pub(super) fn escape(kind: EscapeKind, what: &str, turn: u32) -> Escape {
-    Escape { kind, what: shorten(what, SHOWN), turn }
+    Escape {
+        kind,
+        what: shorten(what, SHOWN),
+        turn,
+    }
 }
 
 /// The first `limit` characters of `text` on one line, with an ellipsis when there was more.

@@ -4,8 +4,10 @@ use serde_json::{Map, Value, json};
 
 /// The servers in the common `mcpServers` form, with an entry of type `http` each.
 pub(super) fn common_form(servers: &[(String, String)]) -> Vec<u8> {
-    let entries: Map<String, Value> =
-        servers.iter().map(|(name, url)| (name.clone(), json!({ "type": "http", "url": url }))).collect();
+    let entries: Map<String, Value> = servers
+        .iter()
+        .map(|(name, url)| (name.clone(), json!({ "type": "http", "url": url })))
+        .collect();
     json!({ "mcpServers": entries }).to_string().into_bytes()
 }
 

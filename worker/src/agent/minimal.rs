@@ -3,4 +3,6 @@
 /// a
 pub struct MinimalArgs;
 /// b
-pub async fn minimal_agent(_args: MinimalArgs) -> i32 { 0 }
+pub async fn minimal_agent(_args: MinimalArgs) -> i32 {
+    0
+}

@@ -10,10 +10,14 @@ mod command;
 mod driver;
 mod error;
 mod escape;
+mod login;
 mod mcp_config;
 mod minimal;
 mod program;
+mod refusal;
 mod template;
+#[cfg(test)]
+mod transcript;
 
 pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen, driver};
 pub use error::AgentError;

@@ -40,8 +40,12 @@ const CLAUDE: Known = Known {
     minimum: [2, 1, 197],
 };
 
-const CODEX: Known =
-    Known { name: "codex", variable: "MCPROCTOR_CODEX", package: "@openai/codex", minimum: [0, 171, 0] };
+const CODEX: Known = Known {
+    name: "codex",
+    variable: "MCPROCTOR_CODEX",
+    package: "@openai/codex",
+    minimum: [0, 171, 0],
+};
 
 fn known(kind: AgentKind) -> Option<&'static Known> {
     match kind {
@@ -53,7 +57,10 @@ fn known(kind: AgentKind) -> Option<&'static Known> {
 
 impl Known {
     fn hint(&self) -> String {
-        format!("install it with `npm install -g {}`, or name its path in {}", self.package, self.variable)
+        format!(
+            "install it with `npm install -g {}`, or name its path in {}",
+            self.package, self.variable
+        )
     }
 }
 
@@ -70,17 +77,26 @@ pub fn find(kind: AgentKind) -> Result<Program, AgentError> {
             reason: "this kind names its own program".to_owned(),
         });
     };
-    if let Some(path) = env::var_os(known.variable).filter(|value| !value.is_empty()).map(PathBuf::from) {
+    if let Some(path) = env::var_os(known.variable)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+    {
         let bad = |reason: &str| AgentError::BadOverride {
             variable: known.variable,
             path: path.clone(),
             reason: reason.to_owned(),
         };
         let absolute = std::path::absolute(&path).map_err(|error| bad(&error.to_string()))?;
-        return if executable(&absolute) { Ok(program(absolute)) } else { Err(bad("it is no executable file")) };
+        return if executable(&absolute) {
+            Ok(program(absolute))
+        } else {
+            Err(bad("it is no executable file"))
+        };
     }
-    search(known.name, env::var_os("PATH").as_deref())
-        .ok_or_else(|| AgentError::NotFound { program: known.name.to_owned(), hint: known.hint() })
+    search(known.name, env::var_os("PATH").as_deref()).ok_or_else(|| AgentError::NotFound {
+        program: known.name.to_owned(),
+        hint: known.hint(),
+    })
 }
 
 /// Finds the program of a command agent: a path, or a name in `PATH`.
@@ -90,7 +106,10 @@ pub fn find(kind: AgentKind) -> Result<Program, AgentError> {
 /// [`AgentError::NotFound`].
 pub(super) fn find_command(name: &str) -> Result<Program, AgentError> {
     let found = if name.contains('/') {
-        std::path::absolute(name).ok().filter(|path| executable(path)).map(program)
+        std::path::absolute(name)
+            .ok()
+            .filter(|path| executable(path))
+            .map(program)
     } else {
         search(name, env::var_os("PATH").as_deref())
     };
@@ -109,11 +128,19 @@ pub(super) fn find_command(name: &str) -> Result<Program, AgentError> {
 /// Those of [`find`], [`AgentError::NoVersion`] and [`AgentError::TooOld`].
 pub fn version(kind: AgentKind) -> Result<String, AgentError> {
     let program = find(kind)?;
-    let Some(known) = known(kind) else { return Ok(String::new()) };
-    let no_version = |reason: String| AgentError::NoVersion { program: program.path.clone(), reason };
+    let Some(known) = known(kind) else {
+        return Ok(String::new());
+    };
+    let no_version = |reason: String| AgentError::NoVersion {
+        program: program.path.clone(),
+        reason,
+    };
     let output = first_output(&program).map_err(no_version)?;
     let Some((text, numbers)) = parse_version(&output) else {
-        return Err(no_version(format!("it printed `{}`", super::escape::shorten(&output, 80))));
+        return Err(no_version(format!(
+            "it printed `{}`",
+            super::escape::shorten(&output, 80)
+        )));
     };
     if numbers < known.minimum {
         let [major, minor, patch] = known.minimum;
@@ -131,7 +158,10 @@ pub fn version(kind: AgentKind) -> Result<String, AgentError> {
 fn first_output(program: &Program) -> Result<String, String> {
     let mut child = Command::new(&program.path)
         .arg("--version")
-        .env("PATH", env::join_paths(search_path(&program.folders)).map_err(|error| error.to_string())?)
+        .env(
+            "PATH",
+            env::join_paths(search_path(&program.folders)).map_err(|error| error.to_string())?,
+        )
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -152,9 +182,16 @@ fn first_output(program: &Program) -> Result<String, String> {
     };
     let mut output = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        stdout.take(4096).read_to_end(&mut output).map_err(|error| error.to_string())?;
+        stdout
+            .take(4096)
+            .read_to_end(&mut output)
+            .map_err(|error| error.to_string())?;
     }
-    if status.success() { Ok(String::from_utf8_lossy(&output).into_owned()) } else { Err(status.to_string()) }
+    if status.success() {
+        Ok(String::from_utf8_lossy(&output).into_owned())
+    } else {
+        Err(status.to_string())
+    }
 }
 
 /// The first `1.2.3` in `text`, with what follows it up to white space (`1.2.3-beta.1`).
@@ -181,13 +218,20 @@ fn search(name: &str, path: Option<&OsStr>) -> Option<Program> {
 }
 
 fn lookup(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    env::split_paths(path?).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(|p| executable(p))
+    env::split_paths(path?)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|p| executable(p))
 }
 
 fn program(path: PathBuf) -> Program {
     let node = lookup("node", env::var_os("PATH").as_deref());
     let mut folders: Vec<PathBuf> = Vec::new();
-    for folder in [Some(path.as_path()), node.as_deref()].into_iter().flatten().filter_map(Path::parent) {
+    for folder in [Some(path.as_path()), node.as_deref()]
+        .into_iter()
+        .flatten()
+        .filter_map(Path::parent)
+    {
         if !folders.iter().any(|known| known == folder) {
             folders.push(folder.to_owned());
         }
@@ -196,7 +240,8 @@ fn program(path: PathBuf) -> Program {
 }
 
 fn executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -210,7 +255,10 @@ mod tests {
     #[test]
     fn reads_versions_as_the_programs_print_them() {
         assert_eq!(parse_version("2.1.197 (Claude Code)\n").unwrap().1, [2, 1, 197]);
-        assert_eq!(parse_version("codex-cli 0.171.0").unwrap(), ("0.171.0".to_owned(), [0, 171, 0]));
+        assert_eq!(
+            parse_version("codex-cli 0.171.0").unwrap(),
+            ("0.171.0".to_owned(), [0, 171, 0])
+        );
         assert_eq!(parse_version("codex-cli 0.180.0-alpha.3").unwrap().0, "0.180.0-alpha.3");
         assert_eq!(parse_version("command not found"), None);
     }

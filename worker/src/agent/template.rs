@@ -12,7 +12,10 @@ pub(super) fn fill<E>(template: &str, mut value: impl FnMut(&str) -> Option<Resu
     while let Some(open) = rest.find('{') {
         filled.push_str(&rest[..open]);
         let after = &rest[open + 1..];
-        let name = after.find(['{', '}']).filter(|&end| after[end..].starts_with('}')).map(|end| &after[..end]);
+        let name = after
+            .find(['{', '}'])
+            .filter(|&end| after[end..].starts_with('}'))
+            .map(|end| &after[..end]);
         match name.and_then(|name| Some((name, value(name)?))) {
             Some((name, replacement)) => {
                 filled.push_str(&replacement?);
@@ -51,7 +54,10 @@ mod tests {
     #[test]
     fn other_braces_stay() {
         let json = r#"{"a": {"b": "{unknown}", "m": "{model}"}} {{model}} {"#;
-        assert_eq!(filled(json).unwrap(), r#"{"a": {"b": "{unknown}", "m": "m-1"}} {m-1} {"#);
+        assert_eq!(
+            filled(json).unwrap(),
+            r#"{"a": {"b": "{unknown}", "m": "m-1"}} {m-1} {"#
+        );
     }
 
     #[test]

@@ -38,10 +38,15 @@ impl Folder {
             .map_err(failed(&base))?
             .keep();
         let lock_path = path.join(LOCK);
-        let lock = File::create(&lock_path).and_then(|file| file.lock().map(|()| file)).map_err(|source| {
-            let _ = fs::remove_dir_all(&path);
-            SandboxError::File { path: lock_path, source }
-        })?;
+        let lock = File::create(&lock_path)
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(|source| {
+                let _ = fs::remove_dir_all(&path);
+                SandboxError::File {
+                    path: lock_path,
+                    source,
+                }
+            })?;
         Ok(Self { path, _lock: lock })
     }
 
@@ -69,7 +74,10 @@ pub(super) fn make_private(path: &Path) -> Result<(), SandboxError> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|source| SandboxError::Folder { path: path.to_owned(), source })
+        .map_err(|source| SandboxError::Folder {
+            path: path.to_owned(),
+            source,
+        })
 }
 
 /// Removes `path` with all it holds, folders that their owner made read-only included (package caches are).
@@ -89,7 +97,11 @@ fn open_up(folder: &Path) {
     while let Some(folder) = waiting.pop() {
         let _ = fs::set_permissions(&folder, Permissions::from_mode(0o700));
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        waiting.extend(entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()));
+        waiting.extend(
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|e| e.path()),
+        );
     }
 }
 
@@ -103,7 +115,9 @@ pub(super) fn remove_stale(base: &Path) -> usize {
         if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        let Ok(lock) = File::open(path.join(LOCK)) else { continue };
+        let Ok(lock) = File::open(path.join(LOCK)) else {
+            continue;
+        };
         if lock.try_lock().is_err() {
             continue;
         }

@@ -53,7 +53,9 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { output_bytes: 512 * 1024 * 1024 }
+        Self {
+            output_bytes: 512 * 1024 * 1024,
+        }
     }
 }
 
@@ -88,13 +90,18 @@ impl ProcessSandbox {
     /// [`SandboxError::Folder`] and [`SandboxError::File`].
     pub fn set_up(base: &Path) -> Result<Self, SandboxError> {
         let folder = Folder::make(base)?;
-        let [home, work, temporary] =
-            [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
+        let [home, work, temporary] = [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
         let marks = Marks::of_folder(folder.path()).ok_or_else(|| SandboxError::Folder {
             path: folder.path().to_owned(),
             source: std::io::Error::other("its name is not UTF-8"),
         })?;
-        Ok(Self { processes: Killer(marks), folder, home, work, temporary })
+        Ok(Self {
+            processes: Killer(marks),
+            folder,
+            home,
+            work,
+            temporary,
+        })
     }
 
     /// Ends what workers that died have left in `base`: agents still running, and folders. Returns how many sandboxes it
@@ -133,7 +140,10 @@ impl ProcessSandbox {
             .mode(0o600)
             .open(path)
             .and_then(|mut file| file.write_all(contents))
-            .map_err(|source| SandboxError::File { path: path.to_owned(), source })
+            .map_err(|source| SandboxError::File {
+                path: path.to_owned(),
+                source,
+            })
     }
 
     /// Starts a program in a session of its own. Has to be called inside a tokio runtime.
@@ -160,12 +170,21 @@ impl ProcessSandbox {
 
     fn environment(&self, spec: &Spec) -> BTreeMap<OsString, OsString> {
         let mut folders = spec.path.clone();
-        for usual in ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"] {
+        for usual in [
+            "/usr/local/sbin",
+            "/usr/local/bin",
+            "/usr/sbin",
+            "/usr/bin",
+            "/sbin",
+            "/bin",
+        ] {
             folders.push(PathBuf::from(usual));
         }
         // A folder whose name holds a colon cannot be in PATH at all.
         folders.retain(|folder| !folder.as_os_str().as_encoded_bytes().contains(&b':'));
-        let user = env::var_os("USER").filter(|user| !user.is_empty()).unwrap_or_else(|| "agent".into());
+        let user = env::var_os("USER")
+            .filter(|user| !user.is_empty())
+            .unwrap_or_else(|| "agent".into());
         let mut environment: BTreeMap<OsString, OsString> = BTreeMap::from([
             ("PATH".into(), env::join_paths(folders).unwrap_or_default()),
             ("HOME".into(), self.home.clone().into()),

@@ -89,11 +89,17 @@ impl RunningProcess {
         limits: Limits,
         mut marks: Marks,
     ) -> Result<Self, SandboxError> {
-        let file_error = |path: &Path, source| SandboxError::File { path: path.to_owned(), source };
+        let file_error = |path: &Path, source| SandboxError::File {
+            path: path.to_owned(),
+            source,
+        };
         let stdout_file = open(&files.stdout).map_err(|error| file_error(&files.stdout, error))?;
         let stderr_file = open(&files.stderr).map_err(|error| file_error(&files.stderr, error))?;
         let stdout = Tail::from_end(&files.stdout).map_err(|error| file_error(&files.stdout, error))?;
-        let stderr_start = stderr_file.metadata().map_err(|error| file_error(&files.stderr, error))?.len();
+        let stderr_start = stderr_file
+            .metadata()
+            .map_err(|error| file_error(&files.stderr, error))?
+            .len();
         #[cfg(target_os = "linux")]
         let memory = super::memory::OomCount::now();
         let begun = Instant::now();
@@ -101,9 +107,15 @@ impl RunningProcess {
             .stdout(stdout_file)
             .stderr(stderr_file)
             .spawn()
-            .map_err(|source| SandboxError::Start { program: spec.program.clone(), source })?;
+            .map_err(|source| SandboxError::Start {
+                program: spec.program.clone(),
+                source,
+            })?;
         marks.leader = child.id().and_then(|id| i32::try_from(id).ok());
-        marks.streams = [&files.stdout, &files.stderr].into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+        marks.streams = [&files.stdout, &files.stderr]
+            .into_iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
         let stdin = child.stdin.take().map(|mut pipe| {
             let bytes = spec.stdin.clone();
             // A program may well end without reading all of it; that is no fault.
@@ -196,9 +208,15 @@ impl RunningProcess {
                 false
             }
         };
-        let stderr = self.stderr.metadata().map_or(0, |meta| meta.len().saturating_sub(self.stderr_start));
+        let stderr = self
+            .stderr
+            .metadata()
+            .map_or(0, |meta| meta.len().saturating_sub(self.stderr_start));
         if self.stdout.bytes() + stderr > self.limits.output_bytes {
-            self.output_fault = Some(format!("the agent printed more than {} bytes", self.limits.output_bytes));
+            self.output_fault = Some(format!(
+                "the agent printed more than {} bytes",
+                self.limits.output_bytes
+            ));
             self.marks.kill_all();
         } else if self.stdout.cut_a_line() {
             self.output_fault = Some(format!("the agent printed a line of more than {LINE_LIMIT} bytes"));

@@ -26,7 +26,13 @@ impl Tail {
     pub(super) fn from_end(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::End(0))?;
-        Ok(Self { file, partial: Vec::new(), lines: VecDeque::new(), bytes: 0, cut_line: false })
+        Ok(Self {
+            file,
+            partial: Vec::new(),
+            lines: VecDeque::new(),
+            bytes: 0,
+            cut_line: false,
+        })
     }
 
     /// The next whole line, without its line feed, if one has been read already.

@@ -34,7 +34,12 @@ impl Marks {
     /// The marks of the sandbox at `folder`, whose name is the marker.
     pub(super) fn of_folder(folder: &Path) -> Option<Self> {
         let marker = folder.file_name()?.to_str()?.to_owned();
-        Some(Self { marker, folder: folder.to_owned(), leader: None, streams: Vec::new() })
+        Some(Self {
+            marker,
+            folder: folder.to_owned(),
+            leader: None,
+            streams: Vec::new(),
+        })
     }
 
     /// Kills until nothing is left, blocking for at most two seconds. Returns how many processes it killed.
@@ -99,7 +104,13 @@ mod platform {
         let session = i32::try_from(number()?).ok()?;
         // From tty_nr (7) to itrealvalue (21); starttime is the 22nd field.
         let started = fields.nth(15)?.parse().ok()?;
-        Some(Stat { state, parent, group, session, started })
+        Some(Stat {
+            state,
+            parent,
+            group,
+            session,
+            started,
+        })
     }
 
     fn stat(pid: i32) -> Option<Stat> {
@@ -119,7 +130,9 @@ mod platform {
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for (&pid, stat) in &processes {
             children.entry(stat.parent).or_default().push(pid);
-            let led = marks.leader.is_some_and(|leader| [pid, stat.group, stat.session].contains(&leader));
+            let led = marks
+                .leader
+                .is_some_and(|leader| [pid, stat.group, stat.session].contains(&leader));
             if pid != own && pid != 1 && !stat.dead() && (led || marked(marks, pid)) {
                 found.push(pid);
             }
@@ -156,9 +169,7 @@ mod platform {
         let link = |name: &str| fs::read_link(format!("{proc}/{name}")).ok();
         carries_marker(&fs::read(format!("{proc}/environ")).unwrap_or_default(), &marks.marker)
             || link("cwd").is_some_and(|folder| folder.starts_with(&marks.folder))
-            || (0..3).any(|stream| {
-                link(&format!("fd/{stream}")).is_some_and(|file| is_ours(marks, &file))
-            })
+            || (0..3).any(|stream| link(&format!("fd/{stream}")).is_some_and(|file| is_ours(marks, &file)))
     }
 
     fn is_ours(marks: &Marks, file: &Path) -> bool {
@@ -193,7 +204,10 @@ mod tests {
     fn a_program_name_with_brackets_and_spaces_does_not_shift_the_fields() {
         let line = "4711 (a) R 1 (b) S 17 4711 4700 34816 4711 4194304 1 0 0 0 5 6 0 0 20 0 1 0 987654 1 2";
         let stat = parse_stat(line).unwrap();
-        assert_eq!((stat.state, stat.parent, stat.group, stat.session), (b'S', 17, 4711, 4700));
+        assert_eq!(
+            (stat.state, stat.parent, stat.group, stat.session),
+            (b'S', 17, 4711, 4700)
+        );
         assert_eq!(stat.started, 987_654);
         assert_eq!(parse_stat("4711 (cut"), None);
     }

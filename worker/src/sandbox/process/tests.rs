@@ -19,8 +19,15 @@ impl Seat {
     fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
         let sandbox = ProcessSandbox::set_up(&base.path().join("sandboxes")).unwrap();
-        let files = OutputFiles { stdout: base.path().join("stdout"), stderr: base.path().join("stderr") };
-        Self { sandbox, files, _base: base }
+        let files = OutputFiles {
+            stdout: base.path().join("stdout"),
+            stderr: base.path().join("stderr"),
+        };
+        Self {
+            sandbox,
+            files,
+            _base: base,
+        }
     }
 
     fn spec(&self, script: &str, stdin: &[u8]) -> Spec {
@@ -35,7 +42,9 @@ impl Seat {
     }
 
     fn start(&self, script: &str, stdin: &[u8]) -> RunningProcess {
-        self.sandbox.start(&self.spec(script, stdin), &self.files, Limits::default()).unwrap()
+        self.sandbox
+            .start(&self.spec(script, stdin), &self.files, Limits::default())
+            .unwrap()
     }
 
     async fn run(&self, script: &str, stdin: &[u8]) -> (Vec<String>, ProcessEnd) {
@@ -61,8 +70,14 @@ async fn first_line(process: &mut RunningProcess) -> String {
 }
 
 fn alive(pid: &str) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .starts_with('Z')
+    })
 }
 
 #[tokio::test]
@@ -74,7 +89,9 @@ async fn the_environment_comes_from_nothing() {
     let mut names: Vec<&str> = lines.iter().filter_map(|line| line.split('=').next()).collect();
     names.sort_unstable();
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
-    let expected = ["HOME", "LANG", "LOGNAME", MARKER, "NO_COLOR", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+    let expected = [
+        "HOME", "LANG", "LOGNAME", MARKER, "NO_COLOR", "PATH", "SHELL", "TERM", "TMPDIR", "USER",
+    ];
     assert_eq!(names, expected);
     assert!(lines.contains(&format!("HOME={}", seat.sandbox.home().display())));
 }
@@ -99,7 +116,12 @@ async fn a_program_that_ignores_its_input_does_not_hang() {
 #[tokio::test]
 async fn output_far_beyond_a_pipes_buffer_is_complete_to_the_last_byte() {
     let seat = Seat::new();
-    let (lines, end) = seat.run("head -c 3000000 /dev/zero | tr '\\0' a; echo; printf tail; echo oops >&2", b"").await;
+    let (lines, end) = seat
+        .run(
+            "head -c 3000000 /dev/zero | tr '\\0' a; echo; printf tail; echo oops >&2",
+            b"",
+        )
+        .await;
     assert_eq!(lines[0].len(), 3_000_000);
     assert_eq!(lines[1], "tail");
     assert_eq!(end.stderr_tail, "oops\n");
@@ -191,14 +213,20 @@ async fn files_are_written_inside_the_sandbox_only() {
     seat.sandbox.write(&inside, b"{}").unwrap();
     assert_eq!(inside.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     for outside in [seat.sandbox.home().join("../../outside"), "/etc/outside".into()] {
-        assert!(matches!(seat.sandbox.write(&outside, b""), Err(SandboxError::Outside { .. })));
+        assert!(matches!(
+            seat.sandbox.write(&outside, b""),
+            Err(SandboxError::Outside { .. })
+        ));
     }
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_an_error_of_the_start() {
     let seat = Seat::new();
-    let spec = Spec { program: "/nowhere/agent".into(), ..seat.spec("", b"") };
+    let spec = Spec {
+        program: "/nowhere/agent".into(),
+        ..seat.spec("", b"")
+    };
     let error = seat.sandbox.start(&spec, &seat.files, Limits::default()).unwrap_err();
     assert!(matches!(error, SandboxError::Start { .. }), "{error}");
 }
