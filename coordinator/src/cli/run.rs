@@ -93,11 +93,32 @@ pub(super) fn run(args: RunArgs) -> Exit {
     if cases.is_empty() {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
-    block_on(run_evaluation(config, cases, args))
+    let invocation = Invocation {
+        resume: args.resume.map(|run| run.map(RunId::new)),
+        resume_hint: Some(format!("mcproctor run -c {} --resume", args.config.display())),
+        workers: args.workers,
+        output: args.output,
+        debug: args.debug,
+    };
+    block_on(run_evaluation(config, cases, invocation))
+}
+
+/// How an evaluation is to be carried out, apart from its config.
+pub(super) struct Invocation {
+    /// The run to go on with, or `Some(None)` for the newest one.
+    pub(super) resume: Option<Option<RunId>>,
+    /// The command that goes on with a stopped run, up to the place of its id.
+    pub(super) resume_hint: Option<String>,
+    /// Worker processes.
+    pub(super) workers: u32,
+    /// What to show.
+    pub(super) output: Option<Output>,
+    /// Log the headers of proxied requests.
+    pub(super) debug: bool,
 }
 
 /// What `run` and `demo` have in common once config and test cases are there.
-pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: RunArgs) -> Exit {
+pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
     let versions = match agent_versions(&config) {
         Ok(versions) => versions,
         Err(message) => return complain(Exit::Failure, &message),
@@ -114,8 +135,8 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: R
     };
     let mode = Mode::choose(args.output.map(Into::into), &Surroundings::of_this_process());
     let mut events = Events::new(Arc::clone(&clock));
-    let resume = Some(format!("mcproctor run -c {} --resume", args.config.display()));
-    let view = match ui::start(mode, events.listen(), Options { stop, resume, clock: Arc::clone(&clock) }) {
+    let options = Options { stop, resume: args.resume_hint, clock: Arc::clone(&clock) };
+    let view = match ui::start(mode, events.listen(), options) {
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
     };
@@ -127,7 +148,7 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: R
         config,
         cases,
         planned,
-        resume: args.resume.map(|run| run.map(RunId::new)),
+        resume: args.resume,
         worker,
         workers: args.workers,
         debug: args.debug,
