@@ -5,7 +5,7 @@ use std::path::Path;
 use mcproctor_proto::server::{HttpServer, Server, Transport};
 
 use crate::bridge::{Bridge, BridgeError};
-use crate::proxy::{CallObserver, Proxy, ProxyError, ProxyOptions};
+use crate::proxy::{Proxy, ProxyError, ProxyOptions};
 
 /// Why a server could not be put in front of an agent.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +28,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts the proxy on a port of its own, and the server behind it if it is a child. What is recorded spills into
-    /// `spill`.
+    /// Starts the proxy on a port of its own, and the server behind it if it is a child. What is recorded goes into
+    /// `spill`, a folder of this endpoint's own; `configure` may change the proxy's further options.
     ///
     /// # Errors
     /// When proxy or server cannot be started.
@@ -37,7 +37,6 @@ impl Endpoint {
         server: &Server,
         spill: &Path,
         configure: impl FnOnce(&mut ProxyOptions),
-        observer: Option<CallObserver>,
     ) -> Result<Self, EndpointError> {
         let (upstream, bridge) = match &server.transport {
             Transport::Http(http) => (http.clone(), None),
@@ -47,8 +46,7 @@ impl Endpoint {
                 (HttpServer { url, headers: Vec::new(), ca_pem: None }, Some(bridge))
             }
         };
-        let mut options = ProxyOptions::new(server.name.clone(), upstream, spill.to_owned());
-        options.observer = observer;
+        let mut options = ProxyOptions::new(server.name.clone(), upstream, spill);
         configure(&mut options);
         Ok(Self { proxy: Proxy::start(options).await?, bridge })
     }

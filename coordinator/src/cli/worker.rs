@@ -6,7 +6,6 @@ use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::worker::AgentVersion;
 use mcproctor_worker::iteration::Environment;
 use mcproctor_worker::link::{Address, Settings, work};
-use mcproctor_worker::proxy::DebugLog;
 use mcproctor_worker::sandbox::ProcessSandbox;
 use secrecy::SecretString;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -47,10 +46,6 @@ fn parse_agent(text: &str) -> Result<AgentVersion, String> {
 
 pub(super) fn run(args: WorkerArgs) -> Exit {
     block_on(async {
-        let debug_log = match args.debug_log.as_deref().map(DebugLog::append_to).transpose() {
-            Ok(log) => log,
-            Err(error) => return complain(Exit::Failure, &format!("failed to open the debug log: {error}")),
-        };
         let mut stdin = BufReader::new(tokio::io::stdin());
         let mut token = String::new();
         if let Err(error) = stdin.read_line(&mut token).await {
@@ -70,7 +65,7 @@ pub(super) fn run(args: WorkerArgs) -> Exit {
             environment: Environment {
                 base: args.base,
                 own_home: std::env::var_os("HOME").map(PathBuf::from),
-                debug_log,
+                debug_log: args.debug_log,
             },
         };
         let parent = stop.clone();

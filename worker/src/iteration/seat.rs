@@ -1,5 +1,6 @@
 //! Everything that surrounds one agent, set up in order and taken down in the opposite one.
 
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::task::Environment;
 use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::{LinkError, Piece, piece};
-use crate::proxy::CallObserver;
+use crate::proxy::{CallObserver, ProxyError, ProxyOptions};
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
 
@@ -28,6 +29,8 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub(super) enum SeatError {
     #[error("failed to make a folder for what is recorded: {0}")]
     Records(std::io::Error),
+    #[error("failed to open the debug log: {0}")]
+    DebugLog(std::io::Error),
     #[error("failed to set up the sandbox: {0}")]
     Sandbox(#[from] SandboxError),
     #[error("failed to {0}")]
@@ -38,6 +41,15 @@ pub(super) enum SeatError {
     Address(String, url::ParseError),
     #[error("failed to prepare the agent: {0}")]
     Agent(#[from] AgentError),
+}
+
+/// Why what was recorded could not be gathered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TakeDownError {
+    #[error("finish the recording: {0}")]
+    Proxy(#[from] ProxyError),
+    #[error("{0}")]
+    Evidence(#[from] LinkError),
 }
 
 /// Everything that surrounds one agent.
@@ -65,7 +77,7 @@ impl Seat {
     pub(super) async fn set_up(
         assignment: &Assignment,
         environment: &Environment,
-        observer: &CallObserver,
+        observer: impl Fn() -> Box<dyn CallObserver>,
     ) -> Result<Self, SeatError> {
         let sandbox = ProcessSandbox::set_up(&environment.base)?;
         // Beside the sandbox, not inside it: the agent is not to see what is recorded of it.
@@ -77,9 +89,13 @@ impl Seat {
         for (index, server) in assignment.servers.iter().enumerate() {
             let spill = records.path().join(format!("server-{index}"));
             std::fs::create_dir(&spill).map_err(SeatError::Records)?;
-            let debug_log = environment.debug_log.clone().filter(|_| assignment.debug);
-            let configure = |options: &mut crate::proxy::ProxyOptions| options.debug_log = debug_log;
-            endpoints.push(Endpoint::start(server, &spill, configure, Some(observer.clone())).await?);
+            let debug_log = environment.debug_log.as_deref().filter(|_| assignment.debug).map(open_debug_log);
+            let debug_log = debug_log.transpose().map_err(SeatError::DebugLog)?;
+            let configure = |options: &mut ProxyOptions| {
+                options.debug_log = debug_log;
+                options.observer = Some(observer());
+            };
+            endpoints.push(Endpoint::start(server, &spill, configure).await?);
         }
         let relay = start_relay(&assignment.agent).await?;
         let place = Place {
@@ -91,7 +107,7 @@ impl Seat {
                 .zip(&endpoints)
                 .map(|(server, endpoint)| (server.name.clone(), endpoint.proxy.url().to_owned()))
                 .collect(),
-            model_url: relay.as_ref().map(Relay::origin),
+            model_url: relay.as_ref().map(|relay| relay.base_url().trim_end_matches("/v1").to_owned()),
             own_home: match assignment.agent.credential {
                 Credential::OwnLogin => environment.own_home.clone(),
                 _ => None,
@@ -103,15 +119,30 @@ impl Seat {
         Ok(Self { driver, sandbox, output, endpoints, relay, records })
     }
 
+    /// The calls of a turn, and every server as seen so far.
+    pub(super) async fn recorded(&self, turn: u32) -> (Vec<ToolCall>, Vec<Exposure>) {
+        let mut calls = Vec::new();
+        let mut exposures = Vec::new();
+        for endpoint in &self.endpoints {
+            let snapshot = endpoint.proxy.snapshot().await;
+            calls.extend(snapshot.calls.into_iter().filter(|call| call.turn == turn));
+            exposures.push(snapshot.exposure);
+        }
+        (calls, exposures)
+    }
+
     /// What is known of the model so far.
     pub(super) fn traffic(&self) -> ModelTraffic {
         self.relay.as_ref().map(Relay::traffic).unwrap_or_default()
     }
 
     /// Stops everything and names the pieces of evidence.
-    pub(super) async fn take_down(self) -> Result<Records, LinkError> {
+    pub(super) async fn take_down(self) -> Result<Records, TakeDownError> {
         let Self { driver, sandbox, output, endpoints, relay, records } = self;
         drop(driver);
+        for endpoint in &endpoints {
+            endpoint.proxy.agent_is_being_stopped();
+        }
         // The agent's processes go first, so that nothing is recorded that no agent did.
         drop(sandbox);
         let traffic = match relay {
@@ -123,11 +154,11 @@ impl Seat {
         let mut files: Vec<(EvidenceKind, PathBuf)> =
             vec![(EvidenceKind::Transcript, output.stdout), (EvidenceKind::Stderr, output.stderr)];
         for (index, endpoint) in endpoints.into_iter().enumerate() {
-            let recorded = endpoint.proxy.finish().await;
+            let recorded = endpoint.proxy.finish().await?;
             calls.extend(recorded.calls);
             exposures.push(recorded.exposure);
-            files.push((EvidenceKind::Calls, recorded.calls_file));
-            files.push((EvidenceKind::Wire, recorded.wire_file));
+            files.extend(recorded.calls_file.map(|file| (EvidenceKind::Calls, file)));
+            files.extend(recorded.wire_file.map(|file| (EvidenceKind::Wire, file)));
             if let Some(list) = recorded.tool_list {
                 let path = records.path().join(format!("tools-{index}.json"));
                 write(&path, &list).await?;
@@ -144,6 +175,11 @@ impl Seat {
         }
         Ok(Records { calls, exposures, traffic, pieces, folder: records })
     }
+}
+
+fn open_debug_log(path: &Path) -> std::io::Result<Box<dyn std::io::Write + Send>> {
+    let file = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    Ok(Box::new(file))
 }
 
 async fn write(path: &Path, bytes: &[u8]) -> Result<(), LinkError> {

@@ -1,10 +1,11 @@
 //! Composes the rooms of the worker for one attempt.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use mcproctor_proto::assignment::{Assignment, AttemptReport, Instruction, LiveEvent, TurnReport};
+use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Says;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -15,7 +16,7 @@ use super::seat::Seat;
 use super::state::{Life, Step};
 use super::turn::run_turn;
 use crate::link::Piece;
-use crate::proxy::{CallEvent, CallObserver, DebugLog};
+use crate::proxy::CallObserver;
 
 /// What all attempts of a worker share.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ pub struct Environment {
     /// The user's own home, for agents with their own login.
     pub own_home: Option<PathBuf>,
     /// Where `--debug` writes; contains secrets.
-    pub debug_log: Option<DebugLog>,
+    pub debug_log: Option<PathBuf>,
 }
 
 /// An attempt that is ready to run.
@@ -61,9 +62,10 @@ impl Attempt {
     /// Runs it to its end.
     pub async fn run(mut self) -> Ended {
         let begun = Instant::now();
-        let observer = self.observer();
-        let seat = Seat::set_up(&self.assignment, &self.environment, &observer).await;
-        let mut seat = match seat {
+        let observer = || -> Box<dyn CallObserver> {
+            Box::new(Onlooker { lease: self.assignment.lease.clone(), says: self.says.clone() })
+        };
+        let mut seat = match Seat::set_up(&self.assignment, &self.environment, observer).await {
             Ok(seat) => seat,
             Err(error) => {
                 let report = AttemptReport { duration_ms: ms_since(begun), ..AttemptReport::fault(error.to_string()) };
@@ -103,12 +105,8 @@ impl Attempt {
                     self.say(Says::Event(self.assignment.lease.clone(), LiveEvent::TurnStarted { turn: index }));
                     let turn = run_turn(seat, &self.assignment, index, prompt, &self.cancel).await;
                     let ending = turn.ending;
-                    let report = TurnReport {
-                        calls: seat.calls_of_turn(index).await,
-                        exposures: seat.exposures(),
-                        traffic: seat.traffic(),
-                        turn,
-                    };
+                    let (calls, exposures) = seat.recorded(index).await;
+                    let report = TurnReport { turn, calls, exposures, traffic: seat.traffic() };
                     self.say(Says::Turn(self.assignment.lease.clone(), Box::new(report)));
                     life.turn_over(ending)
                 }
@@ -128,24 +126,32 @@ impl Attempt {
         // Without a link there is nobody to tell; the link's end cancels the attempt.
         let _ = self.says.send(says);
     }
+}
 
-    /// Passes calls on to whoever looks on.
-    fn observer(&self) -> CallObserver {
-        let (lease, says) = (self.assignment.lease.clone(), self.says.clone());
-        Arc::new(move |event: &CallEvent| {
-            let live = match event {
-                CallEvent::Started(call) => {
-                    LiveEvent::CallStarted { call: call.id.clone(), tool: call.tool.clone() }
-                }
-                CallEvent::Ended(call) => LiveEvent::CallEnded {
-                    call: call.id.clone(),
-                    tool: call.tool.clone(),
-                    state: call.state,
-                    duration_ms: call.duration_ms,
-                },
-            };
-            let _ = says.send(Says::Event(lease.clone(), live));
-        })
+/// Passes calls on to whoever looks on.
+struct Onlooker {
+    lease: Lease,
+    says: UnboundedSender<Says>,
+}
+
+impl Onlooker {
+    fn say(&self, event: LiveEvent) {
+        let _ = self.says.send(Says::Event(self.lease.clone(), event));
+    }
+}
+
+impl CallObserver for Onlooker {
+    fn started(&mut self, call: &ToolCall) {
+        self.say(LiveEvent::CallStarted { call: call.id.clone(), tool: call.tool.clone() });
+    }
+
+    fn ended(&mut self, call: &ToolCall) {
+        self.say(LiveEvent::CallEnded {
+            call: call.id.clone(),
+            tool: call.tool.clone(),
+            state: call.state,
+            duration_ms: call.duration_ms,
+        });
     }
 }
 

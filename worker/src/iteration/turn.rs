@@ -102,6 +102,9 @@ async fn attend(
             }
         }
         if cut.is_some() {
+            for endpoint in &seat.endpoints {
+                endpoint.proxy.agent_is_being_stopped();
+            }
             process.kill_tree().await;
             return (drain(seat, process).await, cut);
         }

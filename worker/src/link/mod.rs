@@ -8,4 +8,5 @@ mod task;
 
 pub use address::Address;
 pub use error::LinkError;
+pub(crate) use evidence::{Piece, piece};
 pub use task::{Settings, work};
