@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mcproctor_proto::server::{HttpServer, Server, Transport};
 
-use crate::bridge::{Bridge, BridgeError};
+use crate::bridge::{Bridge, BridgeError, BridgeOptions};
 use crate::proxy::{Proxy, ProxyError, ProxyOptions};
 
 /// Why a server could not be put in front of an agent.
@@ -41,7 +41,7 @@ impl Endpoint {
         let (upstream, bridge) = match &server.transport {
             Transport::Http(http) => (http.clone(), None),
             Transport::Stdio(stdio) => {
-                let bridge = Bridge::start(stdio).await?;
+                let bridge = Bridge::start(stdio, BridgeOptions::default()).await?;
                 let url = bridge.url().to_owned();
                 (HttpServer { url, headers: Vec::new(), ca_pem: None }, Some(bridge))
             }

@@ -267,3 +267,6 @@ fn detail(turn: &Turn, otherwise: &str) -> String {
 fn seconds(ms: u64) -> f64 {
     ms as f64 / 1_000.0
 }
+
+#[cfg(test)]
+mod tests;

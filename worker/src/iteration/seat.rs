@@ -159,6 +159,9 @@ impl Seat {
             exposures.push(recorded.exposure);
             files.extend(recorded.calls_file.map(|file| (EvidenceKind::Calls, file)));
             files.extend(recorded.wire_file.map(|file| (EvidenceKind::Wire, file)));
+            if let Some(bridge) = endpoint.bridge {
+                bridge.stop().await;
+            }
             if let Some(list) = recorded.tool_list {
                 let path = records.path().join(format!("tools-{index}.json"));
                 write(&path, &list).await?;
