@@ -174,6 +174,13 @@ async fn until_a_key_asks_for_a_stop() {
             },
         })
         .unwrap();
+    let text = "a \x1b[31mnotice".to_owned();
+    sender
+        .send(Envelope {
+            at: 1,
+            event: Event::Notice { text },
+        })
+        .unwrap();
     let second = stops.recv().await.unwrap();
     let run = run().id;
     sender
@@ -221,6 +228,7 @@ fn keys_ask_for_a_clean_stop_and_then_a_hard_one_and_the_summary_stays() {
     terminal.keyboard.write_all(b"\x03").unwrap();
     let after = terminal.after_leaving();
     assert!(after.contains("Run aborted: Clean"), "{after}");
+    assert!(after.contains("Notice: a ␛[31mnotice"), "{after}");
     assert!(after.contains("then Hard"), "{after}");
 }
 

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crossterm::event;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::text::Line;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 
@@ -160,7 +161,14 @@ impl Drawer {
         if shared.abandoned.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let lines = summary(&shared.view(), columns(), resume.as_deref(), theme);
+        let view = shared.view();
+        // Notices went by on a screen that is gone.
+        let notices = view
+            .notices()
+            .map(|notice| Line::styled(format!("Notice: {notice}"), theme.warning()));
+        let mut lines: Vec<Line<'static>> = notices.collect();
+        lines.extend(summary(&view, columns(), resume.as_deref(), theme));
+        drop(view);
         let mut stdout = io::stdout().lock();
         for line in &lines {
             let text = if theme.colour {
