@@ -13,7 +13,7 @@ use crate::store::{Reader, RunHead, StoreError};
 
 /// Lists the runs in a folder, the newest first.
 #[derive(Debug, Args)]
-pub struct ListArgs {
+pub(super) struct ListArgs {
     /// The folder that the reports go to
     #[arg(long, value_name = "DIR", default_value = "./reports")]
     out_dir: PathBuf,
@@ -32,7 +32,7 @@ enum Format {
 }
 
 /// Prints the list.
-pub fn list(args: &ListArgs) -> Exit {
+pub(super) fn list(args: &ListArgs) -> Exit {
     let heads = match Reader::open(&args.out_dir).and_then(|reader| reader.runs()) {
         Ok(heads) => heads,
         Err(StoreError::Missing { .. }) => Vec::new(),

@@ -10,8 +10,10 @@ use super::command::{Answer, Command};
 use super::error::StoreError;
 use super::handle::PutAttempt;
 use super::hash::ContentHash;
+use super::layout::Layout;
 use super::pack::Packed;
 use super::piece::{HEADER, PieceHeader};
+use super::place;
 use super::row::{AttemptRow, RunRow, class_or_cause, sql_int, state_name};
 
 /// Why a request was refused.
@@ -50,14 +52,15 @@ pub(super) fn acknowledged_length(connection: &Connection, number: u32) -> rusql
     Ok(length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))
 }
 
-/// The hashes among `pieces` that the store has already.
+/// Those of `hashes` that need not be stored again.
 pub(super) fn known_among(
     connection: &Connection,
+    layout: &Layout,
     hashes: impl Iterator<Item = ContentHash>,
 ) -> rusqlite::Result<HashSet<ContentHash>> {
     let mut known = HashSet::new();
     for hash in hashes {
-        if has_evidence(connection, &hash)? {
+        if place::locate(connection, &hash)?.is_some_and(|located| located.is_present(layout)) {
             known.insert(hash);
         }
     }
@@ -283,7 +286,8 @@ fn enter_piece(database: &Connection, piece: &PieceHeader, place: Option<(u32, u
     database
         .prepare_cached(
             "INSERT INTO evidence (sha256, kind, bytes, stored_bytes, pack, position) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (sha256) DO NOTHING",
+             ON CONFLICT (sha256) DO UPDATE SET
+                 stored_bytes = excluded.stored_bytes, pack = excluded.pack, position = excluded.position",
         )?
         .execute(params![
             piece.hash.as_bytes(),

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 use super::hash::ContentHash;
-use super::piece::{HEADER, PieceHeader, Place};
+use super::piece::{HEADER, PieceHeader};
+use super::place::{Located, Place};
 
 /// A piece as a stream, in constant memory. Reading to the end verifies it: a piece that is not what was stored ends in an
 /// error of kind [`io::ErrorKind::InvalidData`] that carries a [`StoreError::CorruptEvidence`], never in a clean end.
@@ -32,7 +33,8 @@ impl std::fmt::Debug for EvidenceReader {
 }
 
 impl EvidenceReader {
-    pub(super) fn open(header: PieceHeader, place: Place, path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open(located: Located, path: &Path) -> Result<Self, StoreError> {
+        let Located { header, place } = located;
         let corrupt = |why: &str| corrupt(&header.hash, path, why);
         let mut file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => corrupt("the file is gone"),

@@ -86,7 +86,7 @@ impl Store {
         let lookup = Mutex::new(Reader::of(layout.clone())?);
         let syncs = Arc::new(Syncs::default());
         let (requests, queue) = mpsc::channel(QUEUE);
-        let writer = Writer::new(connection, layout.database(), packs, Arc::clone(&syncs));
+        let writer = Writer::new(connection, layout.clone(), packs, Arc::clone(&syncs));
         let writer = thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || writer.serve(queue))

@@ -17,6 +17,7 @@ mod layout;
 mod object;
 mod pack;
 mod piece;
+mod place;
 mod progress;
 mod reader;
 mod row;

@@ -132,3 +132,36 @@ pub(super) fn sweep(layout: &Layout, now: SystemTime) -> Result<(), StoreError> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_sweep_removes_what_is_stale_and_leaves_what_is_in_use_or_may_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        layout.create().unwrap();
+        let now = SystemTime::now();
+        let file = |name: &str, age: Duration| {
+            let path = layout.partial().join(name);
+            File::create(&path).unwrap().set_modified(now - age).unwrap();
+            path
+        };
+        let hour = Duration::from_secs(3600);
+        let killed = file("tmp-killed", hour);
+        let abandoned = file("aa", 25 * hour);
+        let cut = file("bb", 23 * hour);
+        let slow = file("cc", 25 * hour);
+        let upload = File::open(&slow).unwrap();
+        upload.try_lock().unwrap();
+        let in_use = spool(&layout).unwrap();
+
+        sweep(&layout, now).unwrap();
+        assert_eq!([&killed, &abandoned].map(|path| path.exists()), [false, false]);
+        assert_eq!([&cut, &slow].map(|path| path.exists()), [true, true]);
+        assert!(in_use.path().exists());
+    }
+}

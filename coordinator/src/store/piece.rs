@@ -91,20 +91,6 @@ impl Piece {
     }
 }
 
-/// Where a stored piece lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In a pack, its header at `position`.
-    Pack {
-        /// The pack's number.
-        number: u32,
-        /// Bytes from the pack's start.
-        position: u64,
-    },
-    /// In a file of its own.
-    Object,
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]

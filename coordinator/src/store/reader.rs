@@ -3,10 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::error::StoreError;
 use super::evidence_reader::EvidenceReader;
@@ -14,12 +13,11 @@ use super::filter::AttemptFilter;
 use super::hash::ContentHash;
 use super::head::{self, RunHead};
 use super::layout::Layout;
-use super::piece::{PieceHeader, Place};
 use super::progress::{self, Progress};
 use super::row::{from_compressed_json, state_from};
 use super::schema;
 use super::tally::{self, CellTally};
-use super::{attempts, run_lock};
+use super::{attempts, place, run_lock};
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Reads a store, also while others write to it. Its methods block; it can be sent to another thread.
@@ -208,55 +206,16 @@ impl Reader {
     /// As [`Reader::evidence`]; what is wrong further on is told while reading.
     pub fn evidence_reader(&self, sha256: &str) -> Result<Option<EvidenceReader>, StoreError> {
         let hash = ContentHash::parse(sha256)?;
-        let Some((header, place)) = self.locate(&hash)? else {
-            return Ok(None);
-        };
-        let path = match place {
-            Place::Pack { number, .. } => self.layout.pack(number),
-            Place::Object => self.layout.object(&hash),
-        };
-        EvidenceReader::open(header, place, &path).map(Some)
+        let located = self.sql(place::locate(&self.database, &hash))?;
+        located
+            .map(|located| EvidenceReader::open(located, &located.path(&self.layout)))
+            .transpose()
     }
 
+    /// Whether a piece is here and need not be stored again.
     pub(super) fn knows(&self, hash: &ContentHash) -> Result<bool, StoreError> {
-        Ok(self.locate(hash)?.is_some())
-    }
-
-    fn locate(&self, hash: &ContentHash) -> Result<Option<(PieceHeader, Place)>, StoreError> {
-        type Columns = (String, i64, i64, Option<u32>, Option<i64>);
-        let found: Option<Columns> = self.sql(
-            self.database
-                .prepare_cached("SELECT kind, bytes, stored_bytes, pack, position FROM evidence WHERE sha256 = ?1")
-                .and_then(|mut statement| {
-                    statement
-                        .query_row(params![hash.as_bytes()], |row| {
-                            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-                        })
-                        .optional()
-                }),
-        )?;
-        let Some((kind, bytes, stored_bytes, pack, position)) = found else {
-            return Ok(None);
-        };
-        let unreadable = || StoreError::Unreadable {
-            what: format!("the row of the evidence {hash}"),
-            why: kind.clone(),
-        };
-        let size = |value: i64| u64::try_from(value).map_err(|_| unreadable());
-        let header = PieceHeader {
-            kind: EvidenceKind::from_name(&kind).ok_or_else(unreadable)?,
-            hash: *hash,
-            bytes: size(bytes)?,
-            stored_bytes: size(stored_bytes)?,
-        };
-        let place = match (pack, position) {
-            (Some(number), Some(position)) => Place::Pack {
-                number,
-                position: size(position)?,
-            },
-            _ => Place::Object,
-        };
-        Ok(Some((header, place)))
+        let located = self.sql(place::locate(&self.database, hash))?;
+        Ok(located.is_some_and(|located| located.is_present(&self.layout)))
     }
 
     fn run_key(&self, run: &RunId) -> Result<i64, StoreError> {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use super::batch;
 use super::command::{Answer, Command};
 use super::error::StoreError;
+use super::layout::Layout;
 use super::pack::{PackWriter, Packed};
 use super::piece::Piece;
 
@@ -33,15 +34,17 @@ pub(super) struct Syncs {
 pub(super) struct Writer {
     connection: Connection,
     path: PathBuf,
+    layout: Layout,
     packs: PackWriter,
     syncs: Arc<Syncs>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, path: PathBuf, packs: PackWriter, syncs: Arc<Syncs>) -> Self {
+    pub(super) fn new(connection: Connection, layout: Layout, packs: PackWriter, syncs: Arc<Syncs>) -> Self {
         Self {
             connection,
-            path,
+            path: layout.database(),
+            layout,
             packs,
             syncs,
         }
@@ -91,12 +94,13 @@ impl Writer {
         let Self {
             connection,
             path,
+            layout,
             packs,
             syncs,
         } = self;
         let failed = |error| StoreError::database(path, error);
         let mut seen: HashSet<_> =
-            batch::known_among(connection, pieces.iter().map(|piece| piece.header.hash)).map_err(failed)?;
+            batch::known_among(connection, layout, pieces.iter().map(|piece| piece.header.hash)).map_err(failed)?;
         pieces.retain(|piece| seen.insert(piece.header.hash));
         if pieces.is_empty() {
             return Ok(Vec::new());
@@ -158,7 +162,6 @@ mod tests {
 
     use super::*;
     use crate::store::hash::ContentHash;
-    use crate::store::layout::Layout;
     use crate::store::row::RunRow;
     use crate::store::schema;
 
@@ -167,7 +170,7 @@ mod tests {
         let connection = schema::open_writer(layout).unwrap();
         Writer::new(
             connection,
-            layout.database(),
+            layout.clone(),
             PackWriter::new(layout.clone()),
             Arc::default(),
         )

@@ -265,3 +265,33 @@ async fn a_damaged_piece_is_named_and_never_read_as_something_else() {
         assert!(reader.evidence(&piece.sha256).unwrap().is_some());
     }
 }
+
+#[tokio::test]
+async fn a_piece_whose_file_was_deleted_is_stored_anew_when_it_comes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (small, large) = (noise(8, 4000), noise(9, 2 << 20));
+    let store = Store::open(folder.path()).unwrap();
+    put(&store, EvidenceKind::ToolList, &small).await;
+    put(&store, EvidenceKind::Wire, &large).await;
+    drop(store);
+    fs::remove_dir_all(folder.path().join("evidence")).unwrap();
+
+    let store = Store::open(folder.path()).unwrap();
+    let reader = store.reader().unwrap();
+    for piece in [&small, &large] {
+        let have = store.evidence_have(&sha256(piece), piece.len() as u64).await.unwrap();
+        assert_eq!(
+            have,
+            Have {
+                complete: false,
+                offset: 0
+            }
+        );
+        assert!(matches!(
+            reader.evidence(&sha256(piece)),
+            Err(StoreError::CorruptEvidence { .. })
+        ));
+        put(&store, EvidenceKind::Wire, piece).await;
+        assert!(reader.evidence(&sha256(piece)).unwrap().unwrap() == *piece);
+    }
+}
