@@ -54,7 +54,12 @@ fn read_tree(path: &Path, problems: &mut Problems) -> Option<Node> {
     };
     let root = parse(&bytes, problems);
     if root.is_none() && problems.is_empty() {
-        problems.add(problems.new_problem("the file is empty").at(Place::START).remedy("it needs `mcp` and `testcases`"));
+        problems.add(
+            problems
+                .new_problem("the file is empty")
+                .at(Place::START)
+                .remedy("it needs `mcp` and `testcases`"),
+        );
     }
     root
 }
@@ -63,7 +68,9 @@ fn read_tree(path: &Path, problems: &mut Problems) -> Option<Node> {
 fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?
+        .take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -107,7 +114,8 @@ fn read_dotenv(root: &Node, base: &Path, shell: &Environment, problems: &mut Pro
     };
     if !file.exists() {
         let problem = item.problem(problems, format!("{} does not exist", file.display()));
-        problems.add(problem.remedy("create it, or remove `envFile`; `.env` beside the config is read when it is there"));
+        problems
+            .add(problem.remedy("create it, or remove `envFile`; `.env` beside the config is read when it is there"));
         return unreadable(Some(file));
     }
     parse_dotenv(&file).unwrap_or_else(|problem| {
@@ -137,7 +145,9 @@ fn env_file(item: &Item<'_>, base: &Path, shell: &Environment, problems: &mut Pr
 fn parse_dotenv(file: &Path) -> Result<Dotenv, Box<Problem>> {
     let text = match read_bounded(file) {
         Ok(bytes) if bytes.len() > MAX_BYTES => return Err(Box::new(Problem::of_file(file, "the file is too large"))),
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| Box::new(Problem::of_file(file, "the file is not UTF-8 text")))?,
+        Ok(bytes) => {
+            String::from_utf8(bytes).map_err(|_| Box::new(Problem::of_file(file, "the file is not UTF-8 text")))?
+        }
         Err(error) => return Err(Box::new(Problem::of_file(file, format!("cannot be read: {error}")))),
     };
     match dotenv::parse(&text) {
@@ -151,7 +161,9 @@ fn parse_dotenv(file: &Path) -> Result<Dotenv, Box<Problem>> {
                 line: error.line,
                 column: 1,
             };
-            Err(Box::new(Problem::of_file(file, error.what).at(place).remedy(error.remedy)))
+            Err(Box::new(
+                Problem::of_file(file, error.what).at(place).remedy(error.remedy),
+            ))
         }
     }
 }
@@ -162,7 +174,10 @@ fn fill_tree_but_env_file(root: &mut Node, variables: &Variables<'_>, problems: 
     let Value::Mapping(entries) = &mut root.value else {
         return;
     };
-    for entry in entries.iter_mut().filter(|entry| entry.key != "envFile" && !entry.key.starts_with("x-")) {
+    for entry in entries
+        .iter_mut()
+        .filter(|entry| entry.key != "envFile" && !entry.key.starts_with("x-"))
+    {
         fill_tree(&mut entry.value, &KeyPath::root().key(&entry.key), variables, problems);
     }
 }

@@ -17,7 +17,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use address::address;
 pub use environment::Environment;
 pub use error::ConfigErrors;
 pub use load::load;

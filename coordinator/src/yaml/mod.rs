@@ -16,5 +16,5 @@ pub(crate) use item::{Item, Number, Text};
 pub(crate) use key_path::KeyPath;
 pub(crate) use node::{Node, Value};
 pub(crate) use parse::{MAX_BYTES, parse};
-pub(crate) use problem::{Problems, write_report};
 pub use problem::{Place, Problem};
+pub(crate) use problem::{Problems, write_report};

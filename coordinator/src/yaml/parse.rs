@@ -14,8 +14,8 @@ pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 /// The deepest nesting, so that no file can exhaust the stack.
 const MAX_DEPTH: usize = 64;
 
-/// The most nodes after aliases are expanded, so that a few lines of aliases cannot become gigabytes.
-const MAX_NODES: usize = 200_000;
+/// The most that a tree may weigh after aliases are expanded, so that a few lines of aliases cannot become gigabytes.
+const MAX_WEIGHT: usize = 200_000;
 
 /// Reads the one document in `bytes`.
 ///
@@ -24,22 +24,31 @@ const MAX_NODES: usize = 200_000;
 pub(crate) fn parse(bytes: &[u8], problems: &mut Problems) -> Option<Node> {
     if bytes.len() > MAX_BYTES {
         let what = format!("the file has {} bytes", bytes.len());
-        problems.add(problems.new_problem(what).accepted(format!("at most {MAX_BYTES} bytes")));
+        problems.add(
+            problems
+                .new_problem(what)
+                .accepted(format!("at most {MAX_BYTES} bytes")),
+        );
         return None;
     }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
-            let line = 1 + bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count();
+            let line = 1 + bytes
+                .iter()
+                .take(error.valid_up_to())
+                .filter(|byte| **byte == b'\n')
+                .count();
             let problem = problems.new_problem("the file is not UTF-8 text");
             problems.add(problem.at(Place { line, column: 1 }).remedy("save it as UTF-8"));
             return None;
         }
     };
     let mut builder = Builder {
+        text,
         events: Parser::new_from_str(text),
         anchors: HashMap::new(),
-        nodes: 0,
+        weight: 0,
         problems,
     };
     match builder.document() {
@@ -54,9 +63,10 @@ pub(crate) fn parse(bytes: &[u8], problems: &mut Problems) -> Option<Node> {
 type Step<T> = Result<T, Box<Problem>>;
 
 struct Builder<'text, 'p> {
+    text: &'text str,
     events: Parser<'text, StrInput<'text>>,
     anchors: HashMap<usize, Node>,
-    nodes: usize,
+    weight: usize,
     problems: &'p mut Problems,
 }
 
@@ -71,7 +81,9 @@ impl<'text> Builder<'text, '_> {
                 _ if document.is_some() => {
                     let problem = self.problems.new_problem("a second document starts here");
                     return Err(Box::new(
-                        problem.at(span.start.into()).remedy("keep one document a file and remove the `---`"),
+                        problem
+                            .at(span.start.into())
+                            .remedy("keep one document a file and remove the `---`"),
                     ));
                 }
                 event => document = Some(self.node(event, span, &KeyPath::root(), 0)?),
@@ -83,8 +95,21 @@ impl<'text> Builder<'text, '_> {
         match self.events.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
-                let problem = self.problems.new_problem(format!("not valid YAML: {}", error.info()));
-                Err(Box::new(problem.at((*error.marker()).into())))
+                let place = Place::from(*error.marker());
+                let mut problem = self
+                    .problems
+                    .new_problem(format!("not valid YAML: {}", error.info()))
+                    .at(place);
+                // A frequent slip: `[${VAR}]` opens a mapping inside the list.
+                if self
+                    .text
+                    .lines()
+                    .nth(place.line - 1)
+                    .is_some_and(|line| line.contains("${"))
+                {
+                    problem = problem.remedy("between `{…}` and `[…]`, a text with `${…}` has to be quoted");
+                }
+                Err(Box::new(problem))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -125,13 +150,14 @@ impl<'text> Builder<'text, '_> {
                 let value = Value::Mapping(self.entries(path, depth)?);
                 Ok(self.anchored(anchor, Node { place, value }))
             }
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
-                Some(node) => {
-                    self.count(node.size(), place, path)?;
-                    Ok(node)
+            Event::Alias(anchor) => {
+                let weight = self.anchors.get(&anchor).map_or(0, Node::weight);
+                self.count(weight, place, path)?;
+                match self.anchors.get(&anchor) {
+                    Some(node) => Ok(node.clone()),
+                    None => self.stop(place, path, "an alias of something that is not complete yet".to_owned()),
                 }
-                None => self.stop(place, path, "an alias of something that is not complete yet".to_owned()),
-            },
+            }
             _ => self.stop(place, path, "not valid YAML: a value is missing".to_owned()),
         }
     }
@@ -169,10 +195,10 @@ impl<'text> Builder<'text, '_> {
         node
     }
 
-    fn count(&mut self, nodes: usize, place: Place, path: &KeyPath) -> Step<()> {
-        self.nodes += nodes;
-        if self.nodes > MAX_NODES {
-            return self.stop(place, path, format!("more than {MAX_NODES} values once aliases are expanded"));
+    fn count(&mut self, weight: usize, place: Place, path: &KeyPath) -> Step<()> {
+        self.weight += weight;
+        if self.weight > MAX_WEIGHT {
+            return self.stop(place, path, "too large once aliases are expanded".to_owned());
         }
         Ok(())
     }
@@ -182,7 +208,9 @@ impl<'text> Builder<'text, '_> {
         match tag {
             None => Ok(false),
             Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Ok(true),
-            Some(tag) if tag.is_yaml_core_schema() && matches!(tag.suffix.as_str(), "int" | "bool" | "null") => Ok(false),
+            Some(tag) if tag.is_yaml_core_schema() && matches!(tag.suffix.as_str(), "int" | "bool" | "null") => {
+                Ok(false)
+            }
             Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => Ok(true),
             Some(tag) => self.unknown_tag(tag, place, path),
         }
@@ -244,9 +272,48 @@ mod tests {
     fn scalars_keep_the_text_that_stands_in_the_file() {
         let text = "[0123, 1e3, 12:30:00, no, null, 2025-10-03, 1_000, 0x1F, 3.0, ~, yes, .5, 'a', \"b\\n\"]";
         let expected = [
-            "0123", "1e3", "12:30:00", "no", "null", "2025-10-03", "1_000", "0x1F", "3.0", "~", "yes", ".5", "a", "b\n",
+            "0123",
+            "1e3",
+            "12:30:00",
+            "no",
+            "null",
+            "2025-10-03",
+            "1_000",
+            "0x1F",
+            "3.0",
+            "~",
+            "yes",
+            ".5",
+            "a",
+            "b\n",
         ];
         assert_eq!(all_texts(text), expected);
+    }
+
+    #[test]
+    fn texts_are_those_that_another_parser_reads() {
+        for document in [
+            "a: 0123\nb: 1e3\nc: 12:30:00\nd: no\ne: 2025-10-03\nf: 0x1F\ng: .5\nh: yes # c\n",
+            "a: |\n  one\n    two\n\n  three\nb: >-\n  one\n  two\n\n  three\nc: |+\n  x\n\nd: >2\n    y\n",
+            "a: 'it''s'\nb: \"tab\\t \\u00e9 \\\"q\\\" \\x41\"\nc: plain over\n  two lines\nd: \"a\n  b\"\n",
+            "{a: x y, b: 'c, d', \"e f\": g}\n",
+            "a: x#y\nb: a:b\nc: -1\nd: '- x'\ne: http://h:1/p?q#f\n",
+            "? a\n: b\n",
+        ] {
+            let theirs: std::collections::BTreeMap<String, String> = serde_yaml::from_str(document).unwrap();
+            let (root, problems) = parse_text(document);
+            assert_eq!(problems, []);
+            let Value::Mapping(entries) = root.unwrap().value else {
+                unreachable!("a mapping was written");
+            };
+            for Entry { key, value, .. } in &entries {
+                let Value::Scalar(scalar) = &value.value else {
+                    unreachable!("only texts were written");
+                };
+                assert_eq!(theirs.get(key), Some(&scalar.text), "{key} in {document}");
+            }
+            assert_eq!(entries.len(), theirs.len());
+        }
     }
 
     #[test]
@@ -280,40 +347,59 @@ mod tests {
             let before = format!("*a{}", level - 1);
             text += &format!("a{level}: &a{level} [{}]\n", [before.as_str(); 10].join(", "));
         }
-        assert_eq!(problems(&text), ["test.yaml:5:109: a4[8]: more than 200000 values once aliases are expanded"]);
+        assert_eq!(
+            problems(&text),
+            ["test.yaml:6:10: a5[0]: too large once aliases are expanded"]
+        );
+        let text = format!("a: &a {}\nb: [{}]\n", "x".repeat(500_000), ["*a"; 100_000].join(", "));
+        assert!(problems(&text)[0].contains("too large once aliases are expanded"));
     }
 
     #[test]
     fn nesting_cannot_exhaust_the_stack() {
-        let found = problems(&"[".repeat(100_000));
-        assert_eq!(found.len(), 1);
-        assert!(found[0].contains("nested more than 64 levels deep"), "{found:?}");
-        assert!(problems(&"a:\n".repeat(3))[0].contains("given twice"));
+        let text = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        assert!(problems(&text)[0].contains("nested more than 64 levels deep"));
+        for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")] {
+            let text = format!("{}{}", open.repeat(100_000), close.repeat(100_000));
+            assert_eq!(problems(&text).len(), 1);
+        }
     }
 
     #[test]
     fn a_key_that_is_given_twice_is_a_problem_with_both_lines() {
-        assert_eq!(problems("run:\n  a: 1\n  b: 2\n  a: 3\n"), [
-            "test.yaml:4:3: run.a: the key is given twice; the first one is in line 2\n    remedy: keep one of them"
-        ]);
+        assert_eq!(
+            problems("run:\n  a: 1\n  b: 2\n  a: 3\n"),
+            ["test.yaml:4:3: run.a: the key is given twice; the first one is in line 2\n    remedy: keep one of them"]
+        );
     }
 
     #[test]
     fn what_is_no_yaml_has_a_line() {
-        for (text, place) in [("a: [1\nb: 2\n", "test.yaml:2"), ("a: 'x\n", "test.yaml:"), ("a: b: c\n", "test.yaml:1")] {
+        for (text, place) in [
+            ("a: [1\nb: 2\n", "test.yaml:2"),
+            ("a: 'x\n", "test.yaml:"),
+            ("a: b: c\n", "test.yaml:1"),
+        ] {
             let found = problems(text);
             assert_eq!(found.len(), 1, "{text}");
             assert!(found[0].starts_with(place), "{found:?}");
         }
+        assert!(problems("a: [${B}]\n")[0].contains("has to be quoted"));
         assert_eq!(problems("*nothing\n").len(), 1);
-        assert_eq!(problems("a: &x [*x]\n"), ["test.yaml:1:8: a[0]: an alias of something that is not complete yet"]);
+        assert_eq!(
+            problems("a: &x [*x]\n"),
+            ["test.yaml:1:8: a[0]: an alias of something that is not complete yet"]
+        );
     }
 
     #[test]
     fn a_second_document_is_refused() {
         assert_eq!(problems("---\na: 1\n...\n"), [""; 0]);
         let found = problems("a: 1\n---\nb: 2\n");
-        assert!(found[0].starts_with("test.yaml:3:1: a second document starts here"), "{found:?}");
+        assert!(
+            found[0].starts_with("test.yaml:3:1: a second document starts here"),
+            "{found:?}"
+        );
     }
 
     #[test]

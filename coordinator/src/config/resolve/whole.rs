@@ -11,7 +11,10 @@ use crate::yaml::Problems;
 /// `None` means that there is something in `problems`.
 pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problems: &mut Problems) -> Option<Config> {
     let server = file.mcp.as_ref().and_then(|mcp| resolve_server(mcp, context, problems));
-    let source = file.testcases.as_ref().and_then(|section| resolve_source(section, context, problems));
+    let source = file
+        .testcases
+        .as_ref()
+        .and_then(|section| resolve_source(section, context, problems));
     let run = resolve_run(&file.run, context, problems);
     let report = resolve_report(&file.report, context, problems);
     let notices = file.judge.iter().map(|judge| announce_judge(judge, problems)).collect();
@@ -53,5 +56,8 @@ fn announce_judge(judge: &JudgeSection, problems: &mut Problems) -> String {
     if let Some(timeout) = &judge.timeout_seconds {
         ranged::<u32>(timeout, 1..=3600, problems);
     }
-    format!("the judge (line {}) is not run in this version: only tool calls are validated", judge.place.line)
+    format!(
+        "the judge (line {}) is not run in this version: only tool calls are validated",
+        judge.place.line
+    )
 }
