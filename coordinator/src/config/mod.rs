@@ -5,6 +5,7 @@
 
 mod address;
 mod dotenv;
+mod env_file;
 mod environment;
 mod error;
 mod file;

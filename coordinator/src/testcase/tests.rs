@@ -151,3 +151,16 @@ fn the_examples_can_be_read() {
     assert_eq!(cases[1].expected_tools, ["get_forecast", "get_forecast"]);
     assert_eq!(cases[0].answers.len(), 1);
 }
+
+#[test]
+fn the_documented_test_cases_can_be_read() {
+    let text = include_str!("../../../docs/test-cases.md");
+    let examples: Vec<&str> = text
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 2);
+    assert_eq!(load_one(examples[0]).expected_tools, ["get_forecast", "get_forecast"]);
+    assert!(load_one(examples[1]).prompt.contains("${HOME}"));
+}

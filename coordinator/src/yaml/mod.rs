@@ -10,6 +10,8 @@ mod node;
 mod parse;
 mod problem;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use fields::Fields;
 pub(crate) use item::{Item, Number, Text};

@@ -7,7 +7,7 @@ use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools};
 use super::command::resolve_command;
 use super::context::{Context, http_url};
 use super::credential::credential;
-use super::mcp::{at, resolve_env};
+use super::env::resolve_env;
 use crate::config::file::{AgentEntry, AgentSection};
 use crate::yaml::Problems;
 
@@ -115,7 +115,7 @@ fn refuse_same_names(entries: &[AgentEntry], agents: &[Agent], problems: &mut Pr
                 Some(text) => (text.place, &text.path),
                 None => (section.place, &section.path),
             };
-            let problem = at(place, path, problems, "two agents have this name".to_owned());
+            let problem = problems.new_problem("two agents have this name").at(place).key(path);
             problems.add(problem.remedy("give each agent a `name` of its own"));
             unique = false;
         }

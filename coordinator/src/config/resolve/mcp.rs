@@ -1,15 +1,15 @@
 //! The server under test.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcproctor_proto::server::{Header, HttpServer, Server, StdioServer, Transport};
-use secrecy::SecretString;
 
 use super::context::{Context, http_url};
+use super::env::resolve_env;
+use super::header::resolve_header;
 use super::path::{resolve_path, resolve_program};
 use crate::config::file::{HttpSection, McpSection, StdioSection, TransportSection};
-use crate::yaml::{KeyPath, Place, Problems, Text};
+use crate::yaml::{Problems, Text};
 
 /// The name under which agents know a server that is given none.
 const DEFAULT_NAME: &str = "mcp-under-test";
@@ -71,50 +71,6 @@ fn resolve_http(section: &HttpSection, context: &Context<'_>, problems: &mut Pro
     })
 }
 
-/// Headers that belong to the connection (RFC 9110 section 7.6.1) or frame the message; the proxy sets them itself.
-const OWN_HEADERS: [&str; 9] = [
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-fn resolve_header(name: &Text, value: &Text, problems: &mut Problems) -> Option<Header> {
-    // RFC 9110 section 5.6.2: token.
-    let token = name
-        .value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-    let own = OWN_HEADERS.contains(&name.value.to_ascii_lowercase().as_str());
-    if !token {
-        let problem = name.problem(problems, format!("`{}` is not the name of a header", name.shown));
-        problems.add(problem.accepted("letters, digits and the signs of an HTTP token"));
-    } else if own {
-        problems.add(
-            name.problem(problems, "the proxy sets this header itself")
-                .remedy("remove the entry"),
-        );
-    }
-    // RFC 9110 section 5.5: visible characters, spaces and tabs. The value is not repeated: it is secret.
-    let clean = value
-        .value
-        .bytes()
-        .all(|byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f));
-    if !clean {
-        let problem = value.problem(problems, "the value holds a line break or another control character");
-        problems.add(problem.remedy("check the value, or the variable that it comes from, for a trailing line break"));
-    }
-    (token && !own && clean).then(|| Header {
-        name: name.value.clone(),
-        value: SecretString::from(value.value.clone()),
-    })
-}
-
 fn read_ca(text: &Text, context: &Context<'_>, problems: &mut Problems) -> Option<String> {
     let path = resolve_path(text, context.base, context.variables.shell, problems)?;
     let what = match read_small(&path) {
@@ -151,33 +107,4 @@ fn resolve_stdio(section: &StdioSection, context: &Context<'_>, problems: &mut P
         env: env?,
         cwd: cwd.map_or(Some(None), |path| path.map(Some))?,
     })
-}
-
-/// Names and values that a process can be given as its environment.
-pub(super) fn resolve_env(
-    entries: &[(String, Text)],
-    problems: &mut Problems,
-) -> Option<BTreeMap<String, SecretString>> {
-    let mut env = BTreeMap::new();
-    let mut complete = true;
-    for (name, value) in entries {
-        let valid =
-            !name.is_empty() && !name.contains(['=', '\0', '$', '{', '}']) && !name.contains(char::is_whitespace);
-        if !valid {
-            let problem = value.problem(problems, "this is not the name of an environment variable");
-            problems.add(problem.accepted("a name such as `API_KEY`; variables are not filled in in keys"));
-        } else if value.value.contains('\0') {
-            problems.add(value.problem(problems, "the value holds a NUL character"));
-        } else {
-            env.insert(name.clone(), SecretString::from(value.value.clone()));
-            continue;
-        }
-        complete = false;
-    }
-    complete.then_some(env)
-}
-
-/// A problem with a mapping rather than with one of its values.
-pub(super) fn at(place: Place, path: &KeyPath, problems: &Problems, what: String) -> crate::yaml::Problem {
-    problems.new_problem(what).at(place).key(path)
 }

@@ -42,10 +42,7 @@ fn resolve_report(section: &ReportSection, context: &Context<'_>, problems: &mut
         Some(text) => resolve_path(text, context.base, context.variables.shell, problems)?,
         None => context.base.join("reports"),
     };
-    let formats = match &section.formats {
-        Some(formats) if !formats.is_empty() => formats.clone(),
-        Some(_) | None => ReportFormat::ALL.to_vec(),
-    };
+    let formats = section.formats.clone().unwrap_or_else(|| ReportFormat::ALL.to_vec());
     Some(ReportSettings { out_dir, formats })
 }
 

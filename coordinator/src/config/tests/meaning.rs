@@ -267,3 +267,28 @@ fn the_fingerprint_is_of_what_decides_an_iteration() {
         assert_ne!(base, fingerprint(other, environment([])), "{other}");
     }
 }
+
+#[test]
+fn the_documented_config_can_be_read_and_every_key_is_documented() {
+    let text = include_str!("../../../../docs/config.md");
+    let example = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = Folder::with(example).and(".env", "");
+    assert_eq!(folder.load(&environment([])).run.agents[1].name, "codex-mini");
+    // What a config offers is listed when a key is not known, so the list cannot fall behind the reader.
+    let probe = "zzz: 1\nmcp: {url: 'http://h', zzz: 1}\ntestcases: {path: c, zzz: 1}\nreport: {zzz: 1}\n\
+                 run: {zzz: 1, agents: [{kind: command, command: x, zzz: 1}]}\n";
+    let report = Folder::with(probe).report(&environment([]));
+    let keys: Vec<&str> = report
+        .lines()
+        .filter_map(|line| line.strip_prefix("    accepted: "))
+        .flat_map(|line| line.split(", "))
+        .collect();
+    assert!(keys.len() > 35, "{report}");
+    for key in keys {
+        let documented = [format!("`{key}`"), format!(".{key}`"), format!("\n{key}:")];
+        assert!(
+            documented.iter().any(|text_of_key| text.contains(text_of_key)),
+            "{key} is not in docs/config.md"
+        );
+    }
+}

@@ -98,6 +98,12 @@ run:
 }
 
 #[test]
+fn an_empty_list_is_no_way_of_asking_for_nothing() {
+    assert!(report(&format!("{SMALLEST}report: {{formats: []}}\n")).contains("the list is empty"));
+    assert!(report(&format!("{SMALLEST}run: {{agents: []}}\n")).contains("the list is empty"));
+}
+
+#[test]
 fn sections_that_are_needed_are_asked_for() {
     insta::assert_snapshot!(report("run: {iterations: 1}\nmcp: {}\n"));
     insta::assert_snapshot!(report("# nothing\n"), @"
