@@ -69,7 +69,7 @@ impl RunRecord {
 pub struct ServerRecord {
     /// Its configured name.
     pub name: String,
-    /// Its URL without user info and query, or its command line.
+    /// Its URL without user info and query, or its program and how many arguments it gets.
     pub address: String,
 }
 

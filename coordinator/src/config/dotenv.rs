@@ -63,7 +63,11 @@ impl Cursor<'_> {
     }
 
     fn name(&mut self) -> Result<String, DotenvError> {
-        if let Some(rest) = self.text.strip_prefix("export").filter(|rest| rest.starts_with([' ', '\t'])) {
+        if let Some(rest) = self
+            .text
+            .strip_prefix("export")
+            .filter(|rest| rest.starts_with([' ', '\t']))
+        {
             self.text = rest;
             self.skip_blanks();
         }
@@ -153,7 +157,10 @@ impl Cursor<'_> {
                 }
             }
         }
-        Err(self.error("the double quote is never closed", "close it with `\"`; inside, a quote is written `\\\"`"))
+        Err(self.error(
+            "the double quote is never closed",
+            "close it with `\"`; inside, a quote is written `\\\"`",
+        ))
     }
 
     /// Behind a closing quote only white space and a comment may follow.
@@ -210,11 +217,14 @@ mod tests {
 
     #[test]
     fn export_and_spaces_around_the_sign_are_accepted() {
-        assert_eq!(parse("export F=1\n G = two words  \n").unwrap(), [
-            ("F".to_owned(), "1".to_owned()),
-            ("G".to_owned(), "two words".to_owned())
-        ]
-        .into());
+        assert_eq!(
+            parse("export F=1\n G = two words  \n").unwrap(),
+            [
+                ("F".to_owned(), "1".to_owned()),
+                ("G".to_owned(), "two words".to_owned())
+            ]
+            .into()
+        );
         assert_eq!(one("export=1"), "1");
     }
 

@@ -5,6 +5,7 @@
 
 mod address;
 mod dotenv;
+mod env_file;
 mod environment;
 mod error;
 mod file;
@@ -17,7 +18,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use address::address;
 pub use environment::Environment;
 pub use error::ConfigErrors;
 pub use load::load;

@@ -58,7 +58,9 @@ impl Config {
             });
         }
         if !overrides.agents.is_empty() {
-            self.run.agents.retain(|agent: &Agent| overrides.agents.contains(&agent.name));
+            self.run
+                .agents
+                .retain(|agent: &Agent| overrides.agents.contains(&agent.name));
         }
         Ok(self)
     }

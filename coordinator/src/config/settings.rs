@@ -114,7 +114,11 @@ impl Config {
 
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let servers: Vec<_> = self.servers.iter().map(|server| (&server.name, address(server))).collect();
+        let servers: Vec<_> = self
+            .servers
+            .iter()
+            .map(|server| (&server.name, address(server)))
+            .collect();
         f.debug_struct("Config")
             .field("file", &self.file)
             .field("servers", &servers)
@@ -129,7 +133,11 @@ impl fmt::Debug for Config {
 impl fmt::Debug for RunSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Arguments and addresses may hold values of variables, so agents are shown by what cannot.
-        let agents: Vec<_> = self.agents.iter().map(|agent| (&agent.name, agent.kind, &agent.model)).collect();
+        let agents: Vec<_> = self
+            .agents
+            .iter()
+            .map(|agent| (&agent.name, agent.kind, &agent.model))
+            .collect();
         f.debug_struct("RunSettings")
             .field("iterations", &self.iterations)
             .field("agents", &agents)

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::document::{Document, DocumentFault, MAX_DOCUMENT_BYTES, MAX_DOCUMENTS, DocumentSource, SourceError};
+use super::document::{Document, DocumentFault, DocumentSource, MAX_DOCUMENT_BYTES, MAX_DOCUMENTS, SourceError};
 
 /// A folder.
 #[derive(Clone, Debug)]
@@ -65,7 +65,10 @@ impl FilesystemSource {
 
 fn is_test_case(name: &Path) -> bool {
     let hidden = name.as_os_str().as_encoded_bytes().starts_with(b".");
-    !hidden && name.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    !hidden
+        && name
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// Reads a file that lies inside `root` once every link is followed.
@@ -81,7 +84,11 @@ fn read(root: &Path, path: &Path) -> Result<Vec<u8>, DocumentFault> {
     }
     let mut bytes = Vec::new();
     let limit = MAX_DOCUMENT_BYTES as u64 + 1;
-    File::open(&real).map_err(unreadable)?.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
+    File::open(&real)
+        .map_err(unreadable)?
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() > MAX_DOCUMENT_BYTES {
         return Err(DocumentFault::TooLarge);
     }
@@ -94,18 +101,37 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        FilesystemSource::new(folder).documents().unwrap().into_iter().map(|document| document.name).collect()
+        FilesystemSource::new(folder)
+            .documents()
+            .unwrap()
+            .into_iter()
+            .map(|document| document.name)
+            .collect()
     }
 
     fn fault(folder: &Path, name: &str) -> DocumentFault {
         let documents = FilesystemSource::new(folder).documents().unwrap();
-        documents.into_iter().find(|document| document.name == name).unwrap().content.unwrap_err()
+        documents
+            .into_iter()
+            .find(|document| document.name == name)
+            .unwrap()
+            .content
+            .unwrap_err()
     }
 
     #[test]
     fn both_endings_are_read_in_the_order_of_their_names() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["b.yml", "a.yaml", "B.yaml", "10.yaml", "9.yaml", "notes.md", ".hidden.yaml", "c.yaml.bak"] {
+        for name in [
+            "b.yml",
+            "a.yaml",
+            "B.yaml",
+            "10.yaml",
+            "9.yaml",
+            "notes.md",
+            ".hidden.yaml",
+            "c.yaml.bak",
+        ] {
             fs::write(folder.path().join(name), name).unwrap();
         }
         fs::create_dir(folder.path().join("sub")).unwrap();
@@ -117,10 +143,16 @@ mod tests {
     fn a_missing_folder_and_a_file_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
-        assert_eq!(FilesystemSource::new(&missing).documents().unwrap_err(), SourceError::Missing(missing));
+        assert_eq!(
+            FilesystemSource::new(&missing).documents().unwrap_err(),
+            SourceError::Missing(missing)
+        );
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        assert_eq!(FilesystemSource::new(&file).documents().unwrap_err(), SourceError::NotAFolder(file));
+        assert_eq!(
+            FilesystemSource::new(&file).documents().unwrap_err(),
+            SourceError::NotAFolder(file)
+        );
     }
 
     #[test]
@@ -148,11 +180,20 @@ mod tests {
         symlink("loop.yaml", folder.path().join("loop.yaml")).unwrap();
         symlink("nowhere", folder.path().join("dangling.yaml")).unwrap();
         let documents = FilesystemSource::new(folder.path()).documents().unwrap();
-        let inside = documents.iter().find(|document| document.name == "inside.yaml").unwrap();
+        let inside = documents
+            .iter()
+            .find(|document| document.name == "inside.yaml")
+            .unwrap();
         assert_eq!(inside.content.as_deref(), Ok(&b"inside"[..]));
         assert_eq!(fault(folder.path(), "outside.yaml"), DocumentFault::LeadsOutside);
-        assert!(matches!(fault(folder.path(), "loop.yaml"), DocumentFault::Unreadable(_)));
-        assert!(matches!(fault(folder.path(), "dangling.yaml"), DocumentFault::Unreadable(_)));
+        assert!(matches!(
+            fault(folder.path(), "loop.yaml"),
+            DocumentFault::Unreadable(_)
+        ));
+        assert!(matches!(
+            fault(folder.path(), "dangling.yaml"),
+            DocumentFault::Unreadable(_)
+        ));
     }
 
     #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::document::{Document, DocumentFault, MAX_DOCUMENT_BYTES, DocumentSource, SourceError};
+use super::document::{Document, DocumentFault, DocumentSource, MAX_DOCUMENT_BYTES, SourceError};
 
 /// A source without files.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,12 @@ pub struct MemorySource(Vec<(String, Vec<u8>)>);
 impl MemorySource {
     /// The documents, in any order.
     pub fn new<N: Into<String>, B: Into<Vec<u8>>>(documents: impl IntoIterator<Item = (N, B)>) -> Self {
-        Self(documents.into_iter().map(|(name, bytes)| (name.into(), bytes.into())).collect())
+        Self(
+            documents
+                .into_iter()
+                .map(|(name, bytes)| (name.into(), bytes.into()))
+                .collect(),
+        )
     }
 }
 

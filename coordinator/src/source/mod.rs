@@ -5,7 +5,7 @@ mod filesystem;
 mod memory;
 mod open;
 
-pub use document::{Document, DocumentFault, MAX_DOCUMENT_BYTES, MAX_DOCUMENTS, DocumentSource, SourceError};
+pub use document::{Document, DocumentFault, DocumentSource, MAX_DOCUMENT_BYTES, MAX_DOCUMENTS, SourceError};
 pub use filesystem::FilesystemSource;
 pub use memory::MemorySource;
 pub use open::open;

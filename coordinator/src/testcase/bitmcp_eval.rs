@@ -45,7 +45,9 @@ pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<R
         Some(item) => read_name(&item, problems),
         None => Some((stem(file), Place::START)),
     };
-    let prompt = fields.require("prompt", problems).and_then(|item| item.filled_text(problems));
+    let prompt = fields
+        .require("prompt", problems)
+        .and_then(|item| item.filled_text(problems));
     let expected_tools = read_expected_tools(&mut fields, problems);
     let answers = match fields.get("answers") {
         Some(item) => read_answers(&item, problems),
@@ -108,7 +110,10 @@ fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>>
 /// A list of texts that are not empty.
 fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let items = item.list(problems)?;
-    let texts: Vec<String> =
-        items.iter().filter_map(|item| item.filled_text(problems)).map(|text| text.value).collect();
+    let texts: Vec<String> = items
+        .iter()
+        .filter_map(|item| item.filled_text(problems))
+        .map(|text| text.value)
+        .collect();
     (texts.len() == items.len()).then_some(texts)
 }

@@ -66,7 +66,9 @@ fn read(document: &Document, problems: &mut Problems) -> Option<bitmcp_eval::Rea
     };
     // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md: a pointer starts with its version, and is valid YAML.
     if bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
-        let problem = problems.new_problem("this is a Git LFS pointer and not the file itself").at(Place::START);
+        let problem = problems
+            .new_problem("this is a Git LFS pointer and not the file itself")
+            .at(Place::START);
         problems.add(problem.remedy("fetch the files with `git lfs pull`"));
         return None;
     }

@@ -7,7 +7,10 @@ use crate::record::TestCaseRecord;
 use crate::source::{FilesystemSource, MemorySource};
 
 fn load_one(text: &str) -> TestCase {
-    load(&MemorySource::new([("case.yaml", text)])).map_err(|errors| errors.to_string()).unwrap().remove(0)
+    load(&MemorySource::new([("case.yaml", text)]))
+        .map_err(|errors| errors.to_string())
+        .unwrap()
+        .remove(0)
 }
 
 fn report<const N: usize>(files: [(&str, &str); N]) -> String {
@@ -44,7 +47,10 @@ fn only_prompt_and_expected_tools_are_needed() {
 #[test]
 fn nothing_in_a_test_case_is_filled_in() {
     let prompt = "Write a script with ${HOME}, $${X}, {{ .Values.x }} and {{#each}}.";
-    assert_eq!(load_one(&format!("prompt: '{prompt}'\nexpectedTools: ['${{TOOL}}']\n")).prompt, prompt);
+    assert_eq!(
+        load_one(&format!("prompt: '{prompt}'\nexpectedTools: ['${{TOOL}}']\n")).prompt,
+        prompt
+    );
     let block = load_one("prompt: |\n  echo ${HOME}\n    # not a comment\nexpectedTools: []\n");
     assert_eq!(block.prompt, "echo ${HOME}\n  # not a comment\n");
 }
@@ -58,36 +64,49 @@ fn texts_are_what_stands_in_the_file() {
 
 #[test]
 fn all_problems_of_all_files_are_reported_at_once() {
-    insta::assert_snapshot!(report([
+    let report = report([
         ("a-unknown.yaml", "promt: x\nexpectedTools: [a]\n"),
-        ("b-later.yaml", "prompt: x\nexpectedTools: [a]\nmaxCalls: 3\ntone: kind\nanswers: {choose: judge, from: [a]}\n"),
+        (
+            "b-later.yaml",
+            "prompt: x\nexpectedTools: [a]\nmaxCalls: 3\ntone: kind\nanswers: {choose: judge, from: [a]}\n",
+        ),
         ("c-empty.yaml", "prompt: '  '\nexpectedTools:\nexpectedOutcome: null\n"),
         ("d-missing.yml", "name: d\n"),
-        ("e-shape.yaml", "prompt: [x]\nexpectedTools: a\nanswers: ['']\nname: \"two\\nlines\"\n"),
+        (
+            "e-shape.yaml",
+            "prompt: [x]\nexpectedTools: a\nanswers: ['']\nname: \"two\\nlines\"\n",
+        ),
         ("f-nothing.yaml", "# only a comment\n"),
         ("g-list.yaml", "- prompt: x\n"),
-        ("h-two.yaml", "prompt: x\nexpectedTools: []\n---\nprompt: y\nexpectedTools: []\n"),
+        (
+            "h-two.yaml",
+            "prompt: x\nexpectedTools: []\n---\nprompt: y\nexpectedTools: []\n",
+        ),
         (
             "i-lfs.yaml",
             "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 12345\n",
         ),
         ("j-broken.yaml", "prompt: 'x\n"),
-    ]));
+    ]);
+    insta::assert_snapshot!(report);
 }
 
 #[test]
 fn two_test_cases_of_one_name_are_refused_with_both_files() {
-    insta::assert_snapshot!(report([
+    let report = report([
         ("a.yaml", "name: b\nprompt: x\nexpectedTools: []\n"),
         ("b.yaml", "prompt: y\nexpectedTools: []\n"),
-    ]));
+    ]);
+    insta::assert_snapshot!(report);
 }
 
 #[test]
 fn a_place_without_test_cases_is_a_problem() {
     assert!(report([]).contains("there are no test cases"));
     let folder = tempfile::tempdir().unwrap();
-    let missing = load(&FilesystemSource::new(folder.path().join("missing"))).unwrap_err().to_string();
+    let missing = load(&FilesystemSource::new(folder.path().join("missing")))
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("does not exist"), "{missing}");
 }
 
@@ -116,12 +135,32 @@ fn the_fingerprint_changes_with_whatever_matters() {
 #[test]
 fn the_examples_can_be_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/testcases");
-    let cases = load(&FilesystemSource::new(folder)).map_err(|errors| errors.to_string()).unwrap();
+    let cases = load(&FilesystemSource::new(folder))
+        .map_err(|errors| errors.to_string())
+        .unwrap();
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(
         names,
-        ["ask for the city first", "compare two forecasts", "current weather lookup", "list supported cities"]
+        [
+            "ask for the city first",
+            "compare two forecasts",
+            "current weather lookup",
+            "list supported cities"
+        ]
     );
     assert_eq!(cases[1].expected_tools, ["get_forecast", "get_forecast"]);
     assert_eq!(cases[0].answers.len(), 1);
+}
+
+#[test]
+fn the_documented_test_cases_can_be_read() {
+    let text = include_str!("../../../docs/test-cases.md");
+    let examples: Vec<&str> = text
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 2);
+    assert_eq!(load_one(examples[0]).expected_tools, ["get_forecast", "get_forecast"]);
+    assert!(load_one(examples[1]).prompt.contains("${HOME}"));
 }

@@ -49,7 +49,10 @@ impl<'n> Fields<'n> {
     pub(crate) fn require(&mut self, key: &'static str, problems: &mut Problems) -> Option<Item<'n>> {
         let item = self.get(key);
         if item.is_none() {
-            let problem = problems.new_problem("the key is missing").at(self.place).key(&self.path.key(key));
+            let problem = problems
+                .new_problem("the key is missing")
+                .at(self.place)
+                .key(&self.path.key(key));
             problems.add(problem.remedy(format!("add `{key}`")));
         }
         item
@@ -72,7 +75,7 @@ impl<'n> Fields<'n> {
             let problem = if self.later.contains(&key) {
                 problems
                     .new_problem("not supported in this version")
-                    .remedy("remove the key; nothing that is written is ignored silently")
+                    .remedy("remove it, or start its name with `x-`")
             } else {
                 let problem = problems.new_problem("the key is not known");
                 match nearest(key, &candidates) {
@@ -80,7 +83,9 @@ impl<'n> Fields<'n> {
                     None => {
                         let mut known = self.known.clone();
                         known.sort_unstable();
-                        problem.accepted(known.join(", ")).remedy("remove it, or start its name with `x-`")
+                        problem
+                            .accepted(known.join(", "))
+                            .remedy("remove it, or start its name with `x-`")
                     }
                 }
             };

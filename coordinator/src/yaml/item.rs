@@ -49,7 +49,10 @@ impl<'n> Item<'n> {
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<Text> {
         let scalar = self.scalar("a text", problems)?;
         if scalar.plain && scalar.shown().is_empty() {
-            problems.add(self.problem(problems, "there is no value").accepted("a text; `\"\"` is the empty one"));
+            problems.add(
+                self.problem(problems, "there is no value")
+                    .accepted("a text; `\"\"` is the empty one"),
+            );
             return None;
         }
         (!scalar.broken).then(|| Text {
@@ -79,7 +82,10 @@ impl<'n> Item<'n> {
         if text.value.trim().is_empty() {
             let mut problem = text.problem(problems, "the text is empty");
             if text.shown != text.value {
-                problem = problem.remedy(format!("the variable in `{}` is set but empty; give it a value", text.shown));
+                problem = problem.remedy(format!(
+                    "the variable in `{}` is set but empty; give it a value",
+                    text.shown
+                ));
             }
             problems.add(problem);
             return None;
@@ -102,7 +108,9 @@ impl<'n> Item<'n> {
             }),
             None => {
                 let what = format!("`{}` is not a whole number", scalar.shown());
-                let problem = self.problem(problems, what).accepted("decimal digits without quotes and leading zeros");
+                let problem = self
+                    .problem(problems, what)
+                    .accepted("decimal digits without quotes and leading zeros");
                 problems.add(problem);
                 None
             }

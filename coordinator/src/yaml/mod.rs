@@ -10,11 +10,13 @@ mod node;
 mod parse;
 mod problem;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use fields::Fields;
 pub(crate) use item::{Item, Number, Text};
 pub(crate) use key_path::KeyPath;
 pub(crate) use node::{Node, Value};
 pub(crate) use parse::{MAX_BYTES, parse};
-pub(crate) use problem::{Problems, write_report};
 pub use problem::{Place, Problem};
+pub(crate) use problem::{Problems, write_report};

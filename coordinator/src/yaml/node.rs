@@ -54,12 +54,15 @@ impl Node {
         }
     }
 
-    /// How many nodes this one is made of, itself included.
-    pub(crate) fn size(&self) -> usize {
+    /// How much memory it takes, in the rough unit of one node or 16 bytes of text.
+    pub(crate) fn weight(&self) -> usize {
         1 + match &self.value {
-            Value::Scalar(_) => 0,
-            Value::Sequence(items) => items.iter().map(Self::size).sum(),
-            Value::Mapping(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
+            Value::Scalar(scalar) => scalar.text.len() / 16,
+            Value::Sequence(items) => items.iter().map(Self::weight).sum(),
+            Value::Mapping(entries) => entries
+                .iter()
+                .map(|entry| entry.value.weight() + entry.key.len() / 16)
+                .sum(),
         }
     }
 }

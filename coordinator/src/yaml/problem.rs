@@ -136,9 +136,10 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// All of them in the order of the file.
+    /// All of them in the order of the file; those of files that it names come last.
     pub(crate) fn into_sorted(mut self) -> Vec<Problem> {
-        self.found.sort_by_key(|problem| problem.place);
+        self.found
+            .sort_by_key(|problem| (problem.file != self.file, problem.place));
         self.found
     }
 }

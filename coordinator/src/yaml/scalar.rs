@@ -28,7 +28,10 @@ mod tests {
     fn only_decimal_digits_are_a_whole_number() {
         assert_eq!(whole_number("0"), Some(0));
         assert_eq!(whole_number("-12"), Some(-12));
-        assert_eq!(whole_number("99999999999999999999999999999999999999999"), Some(i128::MAX));
+        assert_eq!(
+            whole_number("99999999999999999999999999999999999999999"),
+            Some(i128::MAX)
+        );
         for text in ["", "-", "0123", "1e3", "0x10", "1_000", "3.0", "12:30:00", " 3"] {
             assert_eq!(whole_number(text), None, "{text}");
         }

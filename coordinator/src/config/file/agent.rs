@@ -78,14 +78,22 @@ impl AgentSection {
     fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
         fields.later(&["sandbox", "variant", "variants", "limits"]);
-        let kind = fields.require("kind", problems).and_then(|item| item.word(&KINDS, &LATER_KINDS, problems));
+        let kind = fields
+            .require("kind", problems)
+            .and_then(|item| item.word(&KINDS, &LATER_KINDS, problems));
         let mut text = |key, problems: &mut Problems| fields.get(key).and_then(|item| item.filled_text(problems));
         let name = text("name", problems);
         let model = text("model", problems);
         let api_key = text("apiKey", problems);
         let base_url = text("baseUrl", problems);
-        let args = fields.get("args").and_then(|item| item.texts(problems)).unwrap_or_default();
-        let env = fields.get("env").and_then(|item| item.named_texts(problems)).unwrap_or_default();
+        let args = fields
+            .get("args")
+            .and_then(|item| item.texts(problems))
+            .unwrap_or_default();
+        let env = fields
+            .get("env")
+            .and_then(|item| item.named_texts(problems))
+            .unwrap_or_default();
         let builtin_tools = fields.get("builtinTools");
         let tool_loading = fields.get("toolLoading");
         let command = read_command(&mut fields, kind, problems);
@@ -93,7 +101,11 @@ impl AgentSection {
         fields.finish(problems);
         let kind = kind?;
         if kind == AgentKind::Command {
-            refuse(&builtin_tools, "a command brings the tools that its arguments give it", problems);
+            refuse(
+                &builtin_tools,
+                "a command brings the tools that its arguments give it",
+                problems,
+            );
         }
         if kind != AgentKind::Claude {
             refuse(&tool_loading, "only an agent of kind `claude` has the choice", problems);
@@ -125,11 +137,17 @@ fn refuse(item: &Option<Item<'_>>, why: &str, problems: &mut Problems) {
 
 fn read_command(fields: &mut Fields<'_>, kind: Option<AgentKind>, problems: &mut Problems) -> Option<CommandSection> {
     if kind == Some(AgentKind::Command) {
-        let program = fields.require("command", problems).and_then(|item| item.filled_text(problems));
+        let program = fields
+            .require("command", problems)
+            .and_then(|item| item.filled_text(problems));
         let resume_args = fields.get("resumeArgs").and_then(|item| item.texts(problems));
-        let prompt = fields.get("prompt").and_then(|item| item.word(&PROMPT_INPUTS, &[], problems));
+        let prompt = fields
+            .get("prompt")
+            .and_then(|item| item.word(&PROMPT_INPUTS, &[], problems));
         let answer = fields.get("answer").map(|item| AnswerSection::read(&item, problems));
-        let model_api = fields.get("modelApi").and_then(|item| item.word(&MODEL_APIS, &[], problems));
+        let model_api = fields
+            .get("modelApi")
+            .and_then(|item| item.word(&MODEL_APIS, &[], problems));
         return Some(CommandSection {
             program: program?,
             resume_args,
@@ -162,7 +180,10 @@ impl AnswerSection {
             (Some(pointer), None) => pointer.text(problems).map(Self::Json),
             (None, Some(pointer)) => pointer.text(problems).map(Self::JsonLines),
             (None, None) | (Some(_), Some(_)) => {
-                problems.add(item.problem(problems, "not exactly one way of reading the answer").accepted(ACCEPTED));
+                problems.add(
+                    item.problem(problems, "not exactly one way of reading the answer")
+                        .accepted(ACCEPTED),
+                );
                 None
             }
         }

@@ -36,8 +36,12 @@ impl EvalFile {
         Some(Self {
             mcp: mcp.and_then(|item| McpSection::read(&item, problems)),
             testcases: testcases.and_then(|item| TestcasesSection::read(&item, problems)),
-            run: run.and_then(|item| RunSection::read(&item, problems)).unwrap_or_default(),
-            report: report.and_then(|item| ReportSection::read(&item, problems)).unwrap_or_default(),
+            run: run
+                .and_then(|item| RunSection::read(&item, problems))
+                .unwrap_or_default(),
+            report: report
+                .and_then(|item| ReportSection::read(&item, problems))
+                .unwrap_or_default(),
             judge: judge.and_then(|item| JudgeSection::read(&item, problems)),
         })
     }

@@ -13,7 +13,9 @@ impl JudgeSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
         fields.later(&["provider"]);
-        let base_url = fields.require("baseUrl", problems).and_then(|item| item.filled_text(problems));
+        let base_url = fields
+            .require("baseUrl", problems)
+            .and_then(|item| item.filled_text(problems));
         if let Some(model) = fields.require("model", problems) {
             model.filled_text(problems);
         }

@@ -60,7 +60,8 @@ fn read_transport(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Tr
         (None, None) => {
             let problem = problems.new_problem("the key is missing").at(fields.place());
             let problem = problem.key(&fields.path().key("url"));
-            problems.add(problem.remedy("add `url`, or `command` for a server that is started and spoken to over stdio"));
+            problems
+                .add(problem.remedy("add `url`, or `command` for a server that is started and spoken to over stdio"));
             None
         }
         (Some(url), None) => {
@@ -98,13 +99,18 @@ fn refuse(items: &[Option<Item<'_>>], why: &str, problems: &mut Problems) {
 
 fn read_headers(item: &Item<'_>, problems: &mut Problems) -> Vec<HeaderEntry> {
     let items = item.list(problems).unwrap_or_default();
-    items.iter().filter_map(|item| HeaderEntry::read(item, problems)).collect()
+    items
+        .iter()
+        .filter_map(|item| HeaderEntry::read(item, problems))
+        .collect()
 }
 
 impl HeaderEntry {
     fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
-        let name = fields.require("name", problems).and_then(|item| item.filled_text(problems));
+        let name = fields
+            .require("name", problems)
+            .and_then(|item| item.filled_text(problems));
         let value = fields.require("value", problems).and_then(|item| item.text(problems));
         fields.finish(problems);
         Some(Self {

@@ -24,7 +24,12 @@ impl ReportSection {
 fn read_formats(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<ReportFormat>> {
     let words = ReportFormat::ALL.map(|format| (format.name(), format));
     let mut formats = Vec::new();
-    for item in item.list(problems)? {
+    let items = item.list(problems)?;
+    if items.is_empty() {
+        let problem = item.problem(problems, "the list is empty");
+        problems.add(problem.remedy("name at least one form, or leave the key out for all of them"));
+    }
+    for item in items {
         if let Some(format) = item.word(&words, &["junit", "markdown"], problems)
             && !formats.contains(&format)
         {

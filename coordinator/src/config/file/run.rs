@@ -33,7 +33,9 @@ impl RunSection {
         let seed = number("seed", problems);
         let agents = read_agents(&mut fields, problems);
         let words = [(SandboxLevel::Process.name(), SandboxLevel::Process)];
-        let sandbox = fields.get("sandbox").and_then(|item| item.word(&words, &LATER_SANDBOXES, problems));
+        let sandbox = fields
+            .get("sandbox")
+            .and_then(|item| item.word(&words, &LATER_SANDBOXES, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -64,7 +66,12 @@ fn read_agents(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<A
                 let problem = agents.problem(problems, "the list is empty");
                 problems.add(problem.remedy("name at least one agent, or leave the key out for claude"));
             }
-            Some(items.iter().filter_map(|item| AgentEntry::read(item, problems)).collect())
+            Some(
+                items
+                    .iter()
+                    .filter_map(|item| AgentEntry::read(item, problems))
+                    .collect(),
+            )
         }
     }
 }

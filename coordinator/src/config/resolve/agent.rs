@@ -7,7 +7,7 @@ use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools};
 use super::command::resolve_command;
 use super::context::{Context, http_url};
 use super::credential::credential;
-use super::mcp::{at, resolve_env};
+use super::env::resolve_env;
 use crate::config::file::{AgentEntry, AgentSection};
 use crate::yaml::Problems;
 
@@ -64,15 +64,22 @@ fn resolve_agent(section: &AgentSection, context: &Context<'_>, problems: &mut P
                 && !text.value.contains(|c: char| c.is_control() || c == ',');
             if !valid {
                 let problem = text.problem(problems, format!("`{}` cannot name an agent", text.shown));
-                problems.add(problem.accepted("up to 64 characters without commas, line breaks and spaces around them"));
+                problems
+                    .add(problem.accepted("up to 64 characters without commas, line breaks and spaces around them"));
             }
             valid.then(|| text.value.clone())
         }
         None => Some(section.kind.name().to_owned()),
     };
-    let base_url = section.base_url.as_ref().map(|text| http_url(text, problems).map(|_| text.value.clone()));
+    let base_url = section
+        .base_url
+        .as_ref()
+        .map(|text| http_url(text, problems).map(|_| text.value.clone()));
     let env = resolve_env(&section.env, problems);
-    let command = section.command.as_ref().map(|command| resolve_command(section, command, context, problems));
+    let command = section
+        .command
+        .as_ref()
+        .map(|command| resolve_command(section, command, context, problems));
     let model_api = section.command.as_ref().and_then(|command| command.model_api);
     Some(Agent {
         name: name?,
@@ -99,13 +106,16 @@ fn refuse_same_names(entries: &[AgentEntry], agents: &[Agent], problems: &mut Pr
     let mut unique = true;
     for entry in entries {
         let AgentEntry::Full(section) = entry else { continue };
-        let name = section.name.as_ref().map_or(section.kind.name(), |text| text.value.as_str());
+        let name = section
+            .name
+            .as_ref()
+            .map_or(section.kind.name(), |text| text.value.as_str());
         if agents.iter().filter(|agent| agent.name == name).count() > 1 {
             let (place, path) = match &section.name {
                 Some(text) => (text.place, &text.path),
                 None => (section.place, &section.path),
             };
-            let problem = at(place, path, problems, "two agents have this name".to_owned());
+            let problem = problems.new_problem("two agents have this name").at(place).key(path);
             problems.add(problem.remedy("give each agent a `name` of its own"));
             unique = false;
         }

@@ -21,7 +21,7 @@ pub(super) fn resolve_command(
     };
     if section.model_api.is_none() {
         for text in [&agent.base_url, &agent.api_key].into_iter().flatten() {
-            let problem = text.problem(problems, "the agent is not said to speak to a model");
+            let problem = text.problem(problems, "without `modelApi` the command has no model to use it with");
             problems.add(problem.remedy("add `modelApi`, or remove the key"));
         }
     }
@@ -34,7 +34,10 @@ pub(super) fn resolve_command(
         program: program?,
         prompt: prompt_fits.then_some(section.prompt)?,
         answer: answer?,
-        resume_args: section.resume_args.as_ref().map(|args| args.iter().map(|text| text.value.clone()).collect()),
+        resume_args: section
+            .resume_args
+            .as_ref()
+            .map(|args| args.iter().map(|text| text.value.clone()).collect()),
         model_api: section.model_api,
     })
 }
@@ -58,7 +61,10 @@ fn check_prompt(input: PromptInput, args: &[Text], program: &Text, problems: &mu
             .problem(problems, "no argument of the command holds `{prompt}`")
             .remedy("add it to the arguments, or use `prompt: stdin`"),
         (PromptInput::Stdin, Some(arg)) => arg
-            .problem(problems, "`{prompt}` stands in an argument, but the prompt goes to standard input")
+            .problem(
+                problems,
+                "`{prompt}` stands in an argument, but the prompt goes to standard input",
+            )
             .remedy("use `prompt: argument`, or remove `{prompt}`"),
     };
     problems.add(problem);

@@ -42,8 +42,13 @@ pub(super) fn http_url(text: &Text, problems: &mut Problems) -> Option<Url> {
     let example = "an http or https URL such as `http://127.0.0.1:3210/mcp`";
     let what = match Url::parse(&text.value) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "the URL is neither http nor https".to_owned(),
-        Ok(url) if text.value.trim() == text.value && url.has_host() => return Some(url),
-        Ok(_) => "the URL has white space around it".to_owned(),
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            let problem = text.problem(problems, "the URL holds a user name or password, which are not sent");
+            problems.add(problem.remedy("remove them; credentials belong into `headers` or `apiKey`"));
+            return None;
+        }
+        Ok(_) if text.value.trim() != text.value => "the URL has white space around it".to_owned(),
+        Ok(url) => return Some(url),
         Err(error) => format!("`{}` is not a URL: {error}", text.shown),
     };
     problems.add(text.problem(problems, what).accepted(example));

@@ -21,7 +21,12 @@ pub(super) fn credential(
         return Credential::ApiKey(SecretString::from(key.value.clone()));
     }
     // The programs themselves take an empty variable for none.
-    let variable = |name| variables.get(name).filter(|value| !value.is_empty()).map(SecretString::from);
+    let variable = |name| {
+        variables
+            .get(name)
+            .filter(|value| !value.is_empty())
+            .map(SecretString::from)
+    };
     let anthropic_key = || variable("ANTHROPIC_API_KEY").map(Credential::ApiKey);
     let anthropic_token = || variable("CLAUDE_CODE_OAUTH_TOKEN").map(Credential::OauthToken);
     let openai_key = || variable("OPENAI_API_KEY").map(Credential::ApiKey);
@@ -35,5 +40,9 @@ pub(super) fn credential(
             return openai_key().unwrap_or(Credential::None);
         }
     };
-    found.unwrap_or(if has_base_url { Credential::None } else { Credential::OwnLogin })
+    found.unwrap_or(if has_base_url {
+        Credential::None
+    } else {
+        Credential::OwnLogin
+    })
 }

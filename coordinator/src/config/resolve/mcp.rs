@@ -1,15 +1,15 @@
 //! The server under test.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcproctor_proto::server::{Header, HttpServer, Server, StdioServer, Transport};
-use secrecy::SecretString;
 
 use super::context::{Context, http_url};
+use super::env::resolve_env;
+use super::header::resolve_header;
 use super::path::{resolve_path, resolve_program};
 use crate::config::file::{HttpSection, McpSection, StdioSection, TransportSection};
-use crate::yaml::{KeyPath, Place, Problems, Text};
+use crate::yaml::{Problems, Text};
 
 /// The name under which agents know a server that is given none.
 const DEFAULT_NAME: &str = "mcp-under-test";
@@ -35,7 +35,10 @@ pub(super) fn resolve_server(section: &McpSection, context: &Context<'_>, proble
 /// Agents make tool names of it (`mcp__<name>__<tool>`), which model APIs limit to these characters.
 fn resolve_name(name: &Text, problems: &mut Problems) -> Option<String> {
     let valid = name.value.len() <= 64
-        && name.value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        && name
+            .value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if valid {
         return Some(name.value.clone());
     }
@@ -47,54 +50,24 @@ fn resolve_name(name: &Text, problems: &mut Problems) -> Option<String> {
 fn resolve_http(section: &HttpSection, context: &Context<'_>, problems: &mut Problems) -> Option<HttpServer> {
     let url = http_url(&section.url, problems);
     if url.as_ref().is_some_and(|url| url.fragment().is_some()) {
-        problems.add(section.url.problem(problems, "the URL has a `#…`, which no server ever sees").remedy("remove it"));
+        problems.add(
+            section
+                .url
+                .problem(problems, "the URL has a `#…`, which no server ever sees")
+                .remedy("remove it"),
+        );
     }
-    let headers: Vec<Option<Header>> =
-        section.headers.iter().map(|header| resolve_header(&header.name, &header.value, problems)).collect();
+    let headers: Vec<Option<Header>> = section
+        .headers
+        .iter()
+        .map(|header| resolve_header(&header.name, &header.value, problems))
+        .collect();
     let ca_pem = section.ca_file.as_ref().map(|text| read_ca(text, context, problems));
     Some(HttpServer {
         // The text itself and not what the parser makes of it: a path or query may depend on how it is written.
         url: url.map(|_| section.url.value.clone())?,
         headers: headers.into_iter().collect::<Option<_>>()?,
         ca_pem: ca_pem.map_or(Some(None), |pem| pem.map(Some))?,
-    })
-}
-
-/// Headers that belong to the connection (RFC 9110 section 7.6.1) or frame the message; the proxy sets them itself.
-const OWN_HEADERS: [&str; 9] = [
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-fn resolve_header(name: &Text, value: &Text, problems: &mut Problems) -> Option<Header> {
-    // RFC 9110 section 5.6.2: token.
-    let token = name
-        .value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-    let own = OWN_HEADERS.contains(&name.value.to_ascii_lowercase().as_str());
-    if !token {
-        let problem = name.problem(problems, format!("`{}` is not the name of a header", name.shown));
-        problems.add(problem.accepted("letters, digits and the signs of an HTTP token"));
-    } else if own {
-        problems.add(name.problem(problems, "the proxy sets this header itself").remedy("remove the entry"));
-    }
-    // RFC 9110 section 5.5: visible characters, spaces and tabs. The value is not repeated: it is secret.
-    let clean = value.value.bytes().all(|byte| byte == b'\t' || (byte >= 0x20 && byte != 0x7f));
-    if !clean {
-        let problem = value.problem(problems, "the value holds a line break or another control character");
-        problems.add(problem.remedy("check the value, or the variable that it comes from, for a trailing line break"));
-    }
-    (token && !own && clean).then(|| Header {
-        name: name.value.clone(),
-        value: SecretString::from(value.value.clone()),
     })
 }
 
@@ -105,7 +78,10 @@ fn read_ca(text: &Text, context: &Context<'_>, problems: &mut Problems) -> Optio
         Ok(_) => format!("{} holds no certificate in PEM form", path.display()),
         Err(error) => format!("{} cannot be read: {error}", path.display()),
     };
-    problems.add(text.problem(problems, what).accepted("a file with `-----BEGIN CERTIFICATE-----` blocks"));
+    problems.add(
+        text.problem(problems, what)
+            .accepted("a file with `-----BEGIN CERTIFICATE-----` blocks"),
+    );
     None
 }
 
@@ -120,7 +96,10 @@ fn read_small(path: &Path) -> std::io::Result<String> {
 fn resolve_stdio(section: &StdioSection, context: &Context<'_>, problems: &mut Problems) -> Option<StdioServer> {
     let shell = context.variables.shell;
     let command = resolve_program(&section.command, context.base, shell, problems);
-    let cwd = section.cwd.as_ref().map(|text| resolve_path(text, context.base, shell, problems));
+    let cwd = section
+        .cwd
+        .as_ref()
+        .map(|text| resolve_path(text, context.base, shell, problems));
     let env = resolve_env(&section.env, problems);
     Some(StdioServer {
         command: command?,
@@ -128,29 +107,4 @@ fn resolve_stdio(section: &StdioSection, context: &Context<'_>, problems: &mut P
         env: env?,
         cwd: cwd.map_or(Some(None), |path| path.map(Some))?,
     })
-}
-
-/// Names and values that a process can be given as its environment.
-pub(super) fn resolve_env(entries: &[(String, Text)], problems: &mut Problems) -> Option<BTreeMap<String, SecretString>> {
-    let mut env = BTreeMap::new();
-    let mut complete = true;
-    for (name, value) in entries {
-        let valid = !name.is_empty() && !name.contains(['=', '\0', '$', '{', '}']) && !name.contains(char::is_whitespace);
-        if !valid {
-            let problem = value.problem(problems, "this is not the name of an environment variable");
-            problems.add(problem.accepted("a name such as `API_KEY`; variables are not filled in in keys"));
-        } else if value.value.contains('\0') {
-            problems.add(value.problem(problems, "the value holds a NUL character"));
-        } else {
-            env.insert(name.clone(), SecretString::from(value.value.clone()));
-            continue;
-        }
-        complete = false;
-    }
-    complete.then_some(env)
-}
-
-/// A problem with a mapping rather than with one of its values.
-pub(super) fn at(place: Place, path: &KeyPath, problems: &Problems, what: String) -> crate::yaml::Problem {
-    problems.new_problem(what).at(place).key(path)
 }

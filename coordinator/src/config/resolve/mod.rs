@@ -4,6 +4,8 @@ mod agent;
 mod command;
 mod context;
 mod credential;
+mod env;
+mod header;
 mod mcp;
 mod path;
 mod run;

@@ -26,7 +26,11 @@ pub(in crate::config) fn resolve_path(
     };
     let Some(below_home) = below_home.strip_prefix('/').or(below_home.is_empty().then_some("")) else {
         let problem = text.problem(problems, "the home folder of another user is not looked up");
-        problems.add(problem.accepted("`~/…` or the whole path").remedy("for a file of that name write `./~…`"));
+        problems.add(
+            problem
+                .accepted("`~/…` or the whole path")
+                .remedy("for a file of that name write `./~…`"),
+        );
         return None;
     };
     match shell.home() {
@@ -41,7 +45,12 @@ pub(in crate::config) fn resolve_path(
 }
 
 /// A program: a bare name is looked up in `PATH` later on, anything with a `/` is a path.
-pub(super) fn resolve_program(text: &Text, base: &Path, shell: &Environment, problems: &mut Problems) -> Option<String> {
+pub(super) fn resolve_program(
+    text: &Text,
+    base: &Path,
+    shell: &Environment,
+    problems: &mut Problems,
+) -> Option<String> {
     if !text.value.contains('/') && text.value != "~" {
         return Some(text.value.clone());
     }

@@ -26,10 +26,21 @@ const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 
 pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems: &mut Problems) -> Option<RunSettings> {
     let iterations = or_default(&section.iterations, ITERATIONS, DEFAULT_ITERATIONS, problems);
-    let timeout = or_default(&section.timeout_seconds, TIMEOUT_SECONDS, DEFAULT_TIMEOUT_SECONDS, problems);
+    let timeout = or_default(
+        &section.timeout_seconds,
+        TIMEOUT_SECONDS,
+        DEFAULT_TIMEOUT_SECONDS,
+        problems,
+    );
     let max_attempts = or_default(&section.max_attempts, MAX_ATTEMPTS, DEFAULT_MAX_ATTEMPTS, problems);
-    let concurrency = section.concurrency.as_ref().map(|number| ranged(number, CONCURRENCY, problems));
-    let seed = section.seed.as_ref().map(|number| ranged(number, 0..=u64::MAX, problems));
+    let concurrency = section
+        .concurrency
+        .as_ref()
+        .map(|number| ranged(number, CONCURRENCY, problems));
+    let seed = section
+        .seed
+        .as_ref()
+        .map(|number| ranged(number, 0..=u64::MAX, problems));
     let agents = resolve_agents(section.agents.as_deref(), context, problems);
     Some(RunSettings {
         iterations: iterations?,
@@ -42,7 +53,12 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
     })
 }
 
-fn or_default(number: &Option<Number>, range: RangeInclusive<u32>, default: u32, problems: &mut Problems) -> Option<u32> {
+fn or_default(
+    number: &Option<Number>,
+    range: RangeInclusive<u32>,
+    default: u32,
+    problems: &mut Problems,
+) -> Option<u32> {
     match number {
         Some(number) => ranged(number, range, problems),
         None => Some(default),

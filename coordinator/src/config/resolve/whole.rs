@@ -11,7 +11,10 @@ use crate::yaml::Problems;
 /// `None` means that there is something in `problems`.
 pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problems: &mut Problems) -> Option<Config> {
     let server = file.mcp.as_ref().and_then(|mcp| resolve_server(mcp, context, problems));
-    let source = file.testcases.as_ref().and_then(|section| resolve_source(section, context, problems));
+    let source = file
+        .testcases
+        .as_ref()
+        .and_then(|section| resolve_source(section, context, problems));
     let run = resolve_run(&file.run, context, problems);
     let report = resolve_report(&file.report, context, problems);
     let notices = file.judge.iter().map(|judge| announce_judge(judge, problems)).collect();
@@ -39,10 +42,7 @@ fn resolve_report(section: &ReportSection, context: &Context<'_>, problems: &mut
         Some(text) => resolve_path(text, context.base, context.variables.shell, problems)?,
         None => context.base.join("reports"),
     };
-    let formats = match &section.formats {
-        Some(formats) if !formats.is_empty() => formats.clone(),
-        Some(_) | None => ReportFormat::ALL.to_vec(),
-    };
+    let formats = section.formats.clone().unwrap_or_else(|| ReportFormat::ALL.to_vec());
     Some(ReportSettings { out_dir, formats })
 }
 
@@ -53,5 +53,8 @@ fn announce_judge(judge: &JudgeSection, problems: &mut Problems) -> String {
     if let Some(timeout) = &judge.timeout_seconds {
         ranged::<u32>(timeout, 1..=3600, problems);
     }
-    format!("the judge (line {}) is not run in this version: only tool calls are validated", judge.place.line)
+    format!(
+        "the judge (line {}) is not run in this version: only tool calls are validated",
+        judge.place.line
+    )
 }
