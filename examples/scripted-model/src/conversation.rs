@@ -1,7 +1,5 @@
 //! A request as every dialect reads it: who said what so far, and which tools are offered.
 
-use std::fmt;
-
 /// A request for the model's next turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversation {
@@ -33,12 +31,15 @@ pub(crate) enum Entry {
 pub(crate) struct Mark {
     pub(crate) conversation: u64,
     pub(crate) turn: usize,
+    /// A search for the turn's tools, which comes before the turn itself.
+    pub(crate) search: bool,
 }
 
 impl Mark {
     /// The id of the turn's call number `index`.
     pub(crate) fn call_id(self, index: usize) -> String {
-        format!("{self}_{index}")
+        let index = if self.search { "s".to_owned() } else { index.to_string() };
+        format!("call_c{}_t{}_{index}", self.conversation, self.turn)
     }
 
     /// The mark in an id made by [`Mark::call_id`].
@@ -46,13 +47,11 @@ impl Mark {
         let mut parts = id.strip_prefix("call_c")?.split('_');
         let conversation = parts.next()?.parse().ok()?;
         let turn = parts.next()?.strip_prefix('t')?.parse().ok()?;
-        Some(Self { conversation, turn })
-    }
-}
-
-impl fmt::Display for Mark {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "call_c{}_t{}", self.conversation, self.turn)
+        Some(Self {
+            conversation,
+            turn,
+            search: parts.next() == Some("s"),
+        })
     }
 }
 
@@ -71,6 +70,8 @@ pub(crate) enum ToolKind {
     Namespaced(String),
     /// The Responses API's own shell.
     LocalShell,
+    /// The Responses API's search for tools that are offered later.
+    ToolSearch,
     /// A JavaScript tool that can call further tools; its description declares some of them.
     JavaScript {
         namespace: Option<String>,
@@ -119,7 +120,7 @@ impl Conversation {
         for entry in &self.entries {
             match entry {
                 Entry::Model(Some(mark)) => {
-                    turns = mark.turn + 1;
+                    turns = if mark.search { mark.turn } else { mark.turn + 1 };
                     in_turn = true;
                 }
                 Entry::Model(None) if !in_turn => {
@@ -159,7 +160,11 @@ mod tests {
     }
 
     fn marked(turn: usize) -> Entry {
-        Entry::Model(Some(Mark { conversation: 1, turn }))
+        Entry::Model(Some(Mark {
+            conversation: 1,
+            turn,
+            search: false,
+        }))
     }
 
     #[test]
@@ -167,8 +172,11 @@ mod tests {
         let mark = Mark {
             conversation: 12,
             turn: 3,
+            search: false,
         };
         assert_eq!(Mark::parse(&mark.call_id(7)), Some(mark));
+        let search = Mark { search: true, ..mark };
+        assert_eq!(Mark::parse(&search.call_id(0)), Some(search));
         assert_eq!(Mark::parse("call_abc"), None);
     }
 
@@ -195,6 +203,22 @@ mod tests {
             Entry::ToolResult(String::new()),
             marked(0),
             Entry::ToolResult(String::new()),
+        ];
+        assert_eq!(conversation(entries).turns(), 1);
+    }
+
+    #[test]
+    fn a_search_for_tools_is_no_turn() {
+        let search = Entry::Model(Some(Mark {
+            conversation: 1,
+            turn: 1,
+            search: true,
+        }));
+        let entries = vec![
+            Entry::User("a".to_owned()),
+            marked(0),
+            Entry::ToolResult(String::new()),
+            search,
         ];
         assert_eq!(conversation(entries).turns(), 1);
     }

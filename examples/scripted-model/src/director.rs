@@ -74,6 +74,7 @@ fn play_on(
     let mark = Mark {
         conversation: place.conversation,
         turn: part.turn,
+        search: false,
     };
     let reply = reply(turn, mark, conversation, &Template::new(scenario, conversation));
     let faults = beat.map_or(&[][..], |beat| &beat.faults).iter().enumerate();
@@ -102,11 +103,17 @@ fn play_on(
     }
 }
 
-fn reply(turn: &Turn, mark: Mark, conversation: &Conversation, template: &Template<'_>) -> Reply {
+fn reply(turn: &Turn, mut mark: Mark, conversation: &Conversation, template: &Template<'_>) -> Reply {
     let said = turn.text.as_deref().map(|text| template.text(text));
     let (text, targets) = match tools::resolve(&turn.uses, &conversation.tools, template) {
         Ok(targets) => (said, targets),
-        Err(missing) => (Some(missing), Vec::new()),
+        Err(missing) => {
+            let searched = conversation.mark() == Some(Mark { search: true, ..mark });
+            let search = tools::search(&turn.uses, &conversation.tools).filter(|_| !searched);
+            mark.search = search.is_some();
+            let text = (!mark.search).then(|| missing.text());
+            (text, search.into_iter().collect())
+        }
     };
     let call = |(index, target)| Call {
         id: mark.call_id(index),
@@ -114,7 +121,12 @@ fn reply(turn: &Turn, mark: Mark, conversation: &Conversation, template: &Templa
     };
     let calls: Vec<_> = targets.into_iter().enumerate().map(call).collect();
     Reply {
-        id: format!("c{}_t{}", mark.conversation, mark.turn),
+        id: format!(
+            "c{}_t{}{}",
+            mark.conversation,
+            mark.turn,
+            if mark.search { "_s" } else { "" }
+        ),
         model: conversation.model.clone(),
         refusal: turn.refusal,
         usage: Usage::of(conversation.bytes, mark.turn, text.as_deref(), &calls),

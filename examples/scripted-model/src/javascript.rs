@@ -16,7 +16,7 @@ const find = (name) => ALL_TOOLS.map((tool) => tool.name).find((full) => full ==
 const call = async ([name, input]) => {{
   const full = find(name);
   if (!full) return `The tool ${{name}} is not offered to me.`;
-  try {{ return await tools[full](input); }} catch (error) {{ return String(error); }}
+  try {{ const result = await tools[full](input); return result?.structuredContent ?? result; }} catch (error) {{ return String(error); }}
 }};
 for (const result of await Promise.all({wanted}.map(call))) text(result);
 "#

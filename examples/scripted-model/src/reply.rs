@@ -33,6 +33,10 @@ pub(crate) enum Target {
     LocalShell {
         command: String,
     },
+    /// The Responses API's search for tools.
+    ToolSearch {
+        query: String,
+    },
     JavaScript {
         name: String,
         namespace: Option<String>,
@@ -76,7 +80,7 @@ impl Target {
     fn written(&self) -> usize {
         match self {
             Self::Function { name, arguments, .. } => name.len() + arguments.len(),
-            Self::LocalShell { command } => command.len(),
+            Self::LocalShell { command: text } | Self::ToolSearch { query: text } => text.len(),
             Self::JavaScript { source, .. } => source.len(),
         }
     }

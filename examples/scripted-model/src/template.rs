@@ -14,7 +14,10 @@ impl<'a> Template<'a> {
     /// `{result}` is the newest tool result. `{NAME}` is the word of that list which the user said last; the list's
     /// first if none was said.
     pub(crate) fn new(scenario: &'a Scenario, conversation: &'a Conversation) -> Self {
-        let mut values = vec![("{result}".to_owned(), conversation.last_result().unwrap_or_default())];
+        let mut values = vec![(
+            "{result}".to_owned(),
+            bare(conversation.last_result().unwrap_or_default()),
+        )];
         for (name, words) in &scenario.words {
             values.push((format!("{{{name}}}"), last_said(words, conversation)));
         }
@@ -40,6 +43,18 @@ impl<'a> Template<'a> {
             other => other.clone(),
         }
     }
+}
+
+/// A result without the head that codex puts before it (wall time, exit code).
+fn bare(result: &str) -> &str {
+    let codex = ["Wall time", "Chunk ID", "Script completed"]
+        .iter()
+        .any(|start| result.starts_with(start));
+    let output = result
+        .split_once("Output:\n")
+        .map(|(_, output)| output)
+        .filter(|_| codex);
+    output.unwrap_or(result).trim_end()
 }
 
 fn last_said<'a>(words: &'a [String], conversation: &Conversation) -> &'a str {

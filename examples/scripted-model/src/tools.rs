@@ -19,12 +19,23 @@ const SHELLS: [(&str, &str); 8] = [
     ("execute_command", "command"),
 ];
 
-/// How to do everything a turn wants done, or what the model says instead because a tool is missing.
+/// A tool that is not offered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Missing(String);
+
+impl Missing {
+    /// What the model says then.
+    pub(crate) fn text(&self) -> String {
+        format!("The tool {} is not offered to me.", self.0)
+    }
+}
+
+/// How to do everything a turn wants done.
 pub(crate) fn resolve(
     uses: &[ToolUse],
     offered: &[OfferedTool],
     template: &Template<'_>,
-) -> Result<Vec<Target>, String> {
+) -> Result<Vec<Target>, Missing> {
     let mut targets = Vec::new();
     let mut scripted: Vec<(String, Value)> = Vec::new();
     for tool_use in uses {
@@ -39,7 +50,7 @@ pub(crate) fn resolve(
         match (target, script_tool(offered)) {
             (Some(target), _) => targets.push(target),
             (None, Some((_, _, description))) => scripted.push(script_call(tool_use, description, template)?),
-            (None, None) => return Err(format!("The tool {name} is not offered to me.")),
+            (None, None) => return Err(Missing(name.to_owned())),
         }
     }
     if let (false, Some((name, namespace, _))) = (scripted.is_empty(), script_tool(offered)) {
@@ -55,6 +66,24 @@ pub(crate) fn resolve(
         });
     }
     Ok(targets)
+}
+
+/// A search for the turn's tools, where the agent offers to search for tools it holds back.
+pub(crate) fn search(uses: &[ToolUse], offered: &[OfferedTool]) -> Option<Target> {
+    let names = uses.iter().filter_map(|tool_use| match tool_use {
+        ToolUse::Call { name, .. } => Some(name.as_str()),
+        ToolUse::Shell(_) => None,
+    });
+    let mut names: Vec<_> = names.collect();
+    names.dedup();
+    let query = names.join(" ");
+    offered.iter().find_map(|tool| match tool.kind {
+        ToolKind::ToolSearch => Some(Target::ToolSearch { query: query.clone() }),
+        ToolKind::Function if tool.name == "ToolSearch" => {
+            Some(function(tool, json!({"query": query, "max_results": 20}).to_string()))
+        }
+        _ => None,
+    })
 }
 
 /// The offered tool of that name, whatever the agent put before it.
@@ -125,7 +154,7 @@ fn script_tool(offered: &[OfferedTool]) -> Option<(&str, Option<String>, &str)> 
     })
 }
 
-fn script_call(tool_use: &ToolUse, description: &str, template: &Template<'_>) -> Result<(String, Value), String> {
+fn script_call(tool_use: &ToolUse, description: &str, template: &Template<'_>) -> Result<(String, Value), Missing> {
     match tool_use {
         // Arguments that are no JSON reach the tool as one string.
         ToolUse::Call {
@@ -143,7 +172,7 @@ fn script_call(tool_use: &ToolUse, description: &str, template: &Template<'_>) -
             let (name, key) = SHELLS
                 .iter()
                 .find(|(name, _)| declared(name))
-                .ok_or_else(|| "The tool shell is not offered to me.".to_owned())?;
+                .ok_or_else(|| Missing("shell".to_owned()))?;
             Ok(((*name).to_owned(), json!({ *key: template.text(command) })))
         }
     }
@@ -156,7 +185,7 @@ mod tests {
     use crate::conversation::Conversation;
     use crate::scenario::Scenarios;
 
-    fn resolved(uses: &[ToolUse], offered: &[(&str, ToolKind)]) -> Result<Vec<Target>, String> {
+    fn resolved(uses: &[ToolUse], offered: &[(&str, ToolKind)]) -> Result<Vec<Target>, Missing> {
         let scenarios = Scenarios::from_yaml("scenarios: [{name: a, when: '', steps: [{answer: hi}]}]").unwrap();
         let conversation = Conversation::default();
         let tool = |(name, kind): &(&str, ToolKind)| OfferedTool {
@@ -199,10 +228,8 @@ mod tests {
 
     #[test]
     fn a_tool_that_nobody_offers_is_said_and_not_called() {
-        assert_eq!(
-            resolved(&[call("list")], &[]),
-            Err("The tool list is not offered to me.".to_owned())
-        );
+        let missing = resolved(&[call("list")], &[]).unwrap_err();
+        assert_eq!(missing.text(), "The tool list is not offered to me.");
     }
 
     #[test]

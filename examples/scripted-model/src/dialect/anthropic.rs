@@ -171,10 +171,10 @@ fn head(reply: &Reply, tokens: Usage) -> Value {
 fn function(call: &Call) -> (&str, String) {
     match &call.target {
         Target::Function { name, arguments, .. } => (name, arguments.clone()),
-        // This API offers neither, so no request leads here.
-        Target::LocalShell { command: source } | Target::JavaScript { source, .. } => {
-            ("exec", json!({ "input": source }).to_string())
-        }
+        // This API offers none of these, so no request leads here.
+        Target::LocalShell { command: source }
+        | Target::ToolSearch { query: source }
+        | Target::JavaScript { source, .. } => ("exec", json!({ "input": source }).to_string()),
     }
 }
 

@@ -109,8 +109,10 @@ fn finish_reason(reply: &Reply) -> &'static str {
 fn call(call: &Call) -> Value {
     let function = match &call.target {
         Target::Function { name, arguments, .. } => json!({"name": name, "arguments": arguments}),
-        // This API offers neither, so no request leads here.
-        Target::LocalShell { command: source } | Target::JavaScript { source, .. } => {
+        // This API offers none of these, so no request leads here.
+        Target::LocalShell { command: source }
+        | Target::ToolSearch { query: source }
+        | Target::JavaScript { source, .. } => {
             json!({"name": "exec", "arguments": source})
         }
     };

@@ -34,13 +34,17 @@ fn read_item(item: &Value, conversation: &mut Conversation) {
                 _ => {}
             }
         }
-        "function_call" | "custom_tool_call" | "local_shell_call" => {
+        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
             entries.push(Entry::Model(Mark::parse(field(item, "call_id"))));
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             entries.push(Entry::ToolResult(
                 texts(item.get("output").unwrap_or(&Value::Null)).concat(),
             ));
+        }
+        "tool_search_output" => {
+            entries.push(Entry::ToolResult(String::new()));
+            read_tools(items(item, "tools"), None, &mut conversation.tools);
         }
         "additional_tools" => read_tools(items(item, "tools"), None, &mut conversation.tools),
         _ => {}
@@ -57,6 +61,7 @@ fn read_tools(tools: &[Value], namespace: Option<&str>, offered: &mut Vec<Offere
                 continue;
             }
             "local_shell" => ToolKind::LocalShell,
+            "tool_search" => ToolKind::ToolSearch,
             "custom" if name == "exec" => {
                 let description = field(tool, "description").to_owned();
                 ToolKind::JavaScript {

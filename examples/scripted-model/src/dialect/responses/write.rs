@@ -84,6 +84,11 @@ fn call(call: &Call) -> Value {
                 &None,
             )
         }
+        Target::ToolSearch { query } => {
+            let arguments = json!({"query": query, "limit": 20});
+            let item = json!({"type": "tool_search_call", "id": format!("tsc_{id}"), "execution": "client", "arguments": arguments});
+            (item, &None)
+        }
         Target::JavaScript {
             name,
             namespace,
