@@ -72,7 +72,12 @@ mod tests {
     use crate::record::fixtures::{call, exposed, turn};
 
     fn report(index: u32, ending: TurnEnding, calls: Vec<ToolCall>) -> TurnReport {
-        TurnReport { turn: turn(index, ending), calls, exposures: vec![exposed()], traffic: ModelTraffic::default() }
+        TurnReport {
+            turn: turn(index, ending),
+            calls,
+            exposures: vec![exposed()],
+            traffic: ModelTraffic::default(),
+        }
     }
 
     fn words(list: &[&str]) -> Vec<String> {
@@ -84,8 +89,14 @@ mod tests {
         let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
         let mut conversation = Conversation::default();
         let say = |text: &str| Instruction::Say(text.to_owned());
-        assert_eq!(conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers), say("one"));
-        assert_eq!(conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &expected, &answers), say("two"));
+        assert_eq!(
+            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers),
+            say("one")
+        );
+        assert_eq!(
+            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &expected, &answers),
+            say("two")
+        );
         assert_eq!(
             conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &expected, &answers),
             Instruction::Finish
@@ -96,16 +107,26 @@ mod tests {
     fn an_answer_that_is_not_needed_is_never_sent() {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
-        assert_eq!(conversation.after_turn(done, &words(&["a"]), &words(&["one"])), Instruction::Finish);
+        assert_eq!(
+            conversation.after_turn(done, &words(&["a"]), &words(&["one"])),
+            Instruction::Finish
+        );
     }
 
     #[test]
     fn calls_of_earlier_turns_count() {
         let (expected, answers) = (words(&["a", "b"]), words(&["one", "two"]));
         let mut conversation = Conversation::default();
-        conversation.after_turn(report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]), &expected, &answers);
+        conversation.after_turn(
+            report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]),
+            &expected,
+            &answers,
+        );
         let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
-        assert_eq!(conversation.after_turn(second, &expected, &answers), Instruction::Finish);
+        assert_eq!(
+            conversation.after_turn(second, &expected, &answers),
+            Instruction::Finish
+        );
         assert_eq!(conversation.calls.len(), 2);
     }
 
@@ -121,7 +142,12 @@ mod tests {
 
     #[test]
     fn an_agent_that_did_not_complete_its_turn_is_told_nothing_more() {
-        for ending in [TurnEnding::AgentError, TurnEnding::TimedOut, TurnEnding::Unreadable, TurnEnding::Machinery] {
+        for ending in [
+            TurnEnding::AgentError,
+            TurnEnding::TimedOut,
+            TurnEnding::Unreadable,
+            TurnEnding::Machinery,
+        ] {
             let mut conversation = Conversation::default();
             let word = conversation.after_turn(report(0, ending, vec![]), &words(&["a"]), &words(&["one"]));
             assert_eq!(word, Instruction::Finish, "{ending:?}");

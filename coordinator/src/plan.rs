@@ -26,7 +26,13 @@ pub struct Plan {
 impl Plan {
     /// The plan of `cells` cells with `iterations` iterations each.
     pub fn new(cells: u32, iterations: u32, seed: u64) -> Self {
-        Self { cells, iterations, seed, block: 0, order: Vec::new().into_iter() }
+        Self {
+            cells,
+            iterations,
+            seed,
+            block: 0,
+            order: Vec::new().into_iter(),
+        }
     }
 
     /// Iterations of the whole run.
@@ -41,7 +47,10 @@ impl Iterator for Plan {
     fn next(&mut self) -> Option<Slot> {
         loop {
             if let Some(cell) = self.order.next() {
-                return Some(Slot { cell, iteration: self.block });
+                return Some(Slot {
+                    cell,
+                    iteration: self.block,
+                });
             }
             if self.block == self.iterations || self.cells == 0 {
                 return None;

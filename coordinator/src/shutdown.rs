@@ -13,10 +13,16 @@ pub struct Shutdown(watch::Receiver<Option<String>>);
 impl Shutdown {
     /// Waits until a clean stop is asked for; gives the reason, in words.
     pub async fn asked(&mut self) -> String {
-        match self.0.wait_for(Option::is_some).await {
-            Ok(reason) => reason.clone().unwrap_or_default(),
+        let reason = self
+            .0
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|reason| reason.clone());
+        match reason {
+            Some(reason) => reason,
             // Whoever could ask is gone, so nobody ever will.
-            Err(_) => std::future::pending().await,
+            None => std::future::pending().await,
         }
     }
 

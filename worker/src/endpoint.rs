@@ -43,11 +43,21 @@ impl Endpoint {
             Transport::Stdio(stdio) => {
                 let bridge = Bridge::start(stdio, BridgeOptions::default()).await?;
                 let url = bridge.url().to_owned();
-                (HttpServer { url, headers: Vec::new(), ca_pem: None }, Some(bridge))
+                (
+                    HttpServer {
+                        url,
+                        headers: Vec::new(),
+                        ca_pem: None,
+                    },
+                    Some(bridge),
+                )
             }
         };
         let mut options = ProxyOptions::new(server.name.clone(), upstream, spill);
         configure(&mut options);
-        Ok(Self { proxy: Proxy::start(options).await?, bridge })
+        Ok(Self {
+            proxy: Proxy::start(options).await?,
+            bridge,
+        })
     }
 }

@@ -30,10 +30,22 @@ const DEMO_MODEL: &str = "scripted";
 const TURN_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(120);
 
 const CASES: [(&str, &str); 4] = [
-    ("ask-first.yaml", include_str!("../../../examples/testcases/ask-first.yaml")),
-    ("compare-forecasts.yaml", include_str!("../../../examples/testcases/compare-forecasts.yaml")),
-    ("current-weather.yaml", include_str!("../../../examples/testcases/current-weather.yaml")),
-    ("list-cities.yaml", include_str!("../../../examples/testcases/list-cities.yaml")),
+    (
+        "ask-first.yaml",
+        include_str!("../../../examples/testcases/ask-first.yaml"),
+    ),
+    (
+        "compare-forecasts.yaml",
+        include_str!("../../../examples/testcases/compare-forecasts.yaml"),
+    ),
+    (
+        "current-weather.yaml",
+        include_str!("../../../examples/testcases/current-weather.yaml"),
+    ),
+    (
+        "list-cities.yaml",
+        include_str!("../../../examples/testcases/list-cities.yaml"),
+    ),
 ];
 
 /// Arguments of `mcproctor demo`.
@@ -100,7 +112,9 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
     let loopback = || TcpListener::bind(("127.0.0.1", 0));
 
     let listener = loopback().await.map_err(|error| failed("the weather server", &error))?;
-    let address = listener.local_addr().map_err(|error| failed("the weather server", &error))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| failed("the weather server", &error))?;
     let server = tokio::spawn(weather_server::serve(listener, std::future::pending()));
 
     let scenarios = Scenarios::demo().map_err(|error| failed("the scripted model", &error))?;
@@ -125,7 +139,9 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
                 ca_pem: None,
             }),
         }],
-        source: Source::Filesystem { path: PathBuf::from("(built in)") },
+        source: Source::Filesystem {
+            path: PathBuf::from("(built in)"),
+        },
         run: RunSettings {
             iterations: args.iterations,
             agents,
@@ -135,11 +151,17 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             seed: None,
             sandbox: SandboxLevel::Process,
         },
-        report: ReportSettings { out_dir, formats: ReportFormat::ALL.to_vec() },
+        report: ReportSettings {
+            out_dir,
+            formats: ReportFormat::ALL.to_vec(),
+        },
         notices: vec!["demo: the model is scripted, so these rates say nothing about any real model".to_owned()],
     };
     let cases = testcase::load(&MemorySource::new(CASES)).map_err(|errors| errors.to_string())?;
-    let parts = Parts { _model: model, _server: tokio_util::task::AbortOnDropHandle::new(server) };
+    let parts = Parts {
+        _model: model,
+        _server: tokio_util::task::AbortOnDropHandle::new(server),
+    };
     Ok((config, cases, parts))
 }
 
@@ -152,7 +174,17 @@ fn demo_agent(kind: DemoAgent, model_url: &str) -> Result<Agent, String> {
                 .map_err(|error| format!("failed to find its own program: {error}"))?
                 .display()
                 .to_string();
-            let args = ["minimal-agent", "--mcp", "{mcp_url}", "--model-url", "{model_url}", "--session", "{session}"];
+            let args = [
+                "minimal-agent",
+                "--mcp-config",
+                "{mcp_config}",
+                "--model-url",
+                "{model_url}",
+                "--model",
+                "{model}",
+                "--session",
+                "{session}.json",
+            ];
             let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
             let command = CommandAgent {
                 program,
@@ -161,7 +193,13 @@ fn demo_agent(kind: DemoAgent, model_url: &str) -> Result<Agent, String> {
                 resume_args: Some(args.clone()),
                 model_api: Some(ModelApi::ChatCompletions),
             };
-            ("builtin", AgentKind::Command, format!("{model_url}/v1"), Some(command), args)
+            (
+                "builtin",
+                AgentKind::Command,
+                format!("{model_url}/v1"),
+                Some(command),
+                args,
+            )
         }
     };
     Ok(Agent {

@@ -76,8 +76,11 @@ pub(super) fn run(args: RunArgs) -> Exit {
         Ok(config) => config,
         Err(errors) => return complain(Exit::Usage, &errors.to_string()),
     };
-    let overrides =
-        Overrides { iterations: args.iterations, agents: args.agents.clone(), concurrency: args.concurrency };
+    let overrides = Overrides {
+        iterations: args.iterations,
+        agents: args.agents.clone(),
+        concurrency: args.concurrency,
+    };
     let config = match config.with_overrides(&overrides) {
         Ok(config) => config,
         Err(error) => return complain(Exit::Usage, &error.to_string()),
@@ -88,7 +91,10 @@ pub(super) fn run(args: RunArgs) -> Exit {
     };
     let cases: Vec<TestCase> = match &args.filter[..] {
         [] => cases,
-        parts => cases.into_iter().filter(|case| parts.iter().any(|part| case.matches(part))).collect(),
+        parts => cases
+            .into_iter()
+            .filter(|case| parts.iter().any(|part| case.matches(part)))
+            .collect(),
     };
     if cases.is_empty() {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
@@ -124,7 +130,12 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         Err(message) => return complain(Exit::Failure, &message),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let planned = plan(&config, &cases, |kind| versions.get(&kind).cloned(), clock.now_unix_ms());
+    let planned = plan(
+        &config,
+        &cases,
+        |kind| versions.get(&kind).cloned(),
+        clock.now_unix_ms(),
+    );
     let worker = match worker_command(&config.report.out_dir, &versions, args.debug) {
         Ok(worker) => worker,
         Err(message) => return complain(Exit::Failure, &message),
@@ -135,7 +146,11 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
     };
     let mode = Mode::choose(args.output.map(Into::into), &Surroundings::of_this_process());
     let mut events = Events::new(Arc::clone(&clock));
-    let options = Options { stop, resume: args.resume_hint, clock: Arc::clone(&clock) };
+    let options = Options {
+        stop,
+        resume: args.resume_hint,
+        clock: Arc::clone(&clock),
+    };
     let view = match ui::start(mode, events.listen(), options) {
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
@@ -143,7 +158,9 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
     for notice in &planned.record.notices {
         events.say(Event::Notice { text: notice.clone() });
     }
-    events.say(Event::Notice { text: announcement(&planned.record) });
+    events.say(Event::Notice {
+        text: announcement(&planned.record),
+    });
     let setup = Setup {
         config,
         cases,
@@ -177,12 +194,16 @@ fn announcement(run: &crate::record::RunRecord) -> String {
 fn conclude(result: Result<Ending, RunError>) -> Exit {
     match result {
         Ok(ending) if ending.finished.cancelled => Exit::Interrupted,
-        Ok(Ending { finished, .. }) if finished.stopped.is_some() => {
-            complain(Exit::Failure, &format!("stopped: {}", finished.stopped.unwrap_or_default()))
-        }
+        Ok(Ending { finished, .. }) if finished.stopped.is_some() => complain(
+            Exit::Failure,
+            &format!("stopped: {}", finished.stopped.unwrap_or_default()),
+        ),
         Ok(ending) if ending.finished.invalid > 0 => complain(
             Exit::Failure,
-            &format!("{} iterations stayed invalid; the report says why", ending.finished.invalid),
+            &format!(
+                "{} iterations stayed invalid; the report says why",
+                ending.finished.invalid
+            ),
         ),
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,
@@ -221,15 +242,26 @@ fn worker_command(
         args.push("--debug-log".into());
         args.push(out_dir.join("mcproctor-debug.log").into());
     }
-    Ok(WorkerCommand { program, args, log_folder: logs })
+    Ok(WorkerCommand {
+        program,
+        args,
+        log_folder: logs,
+    })
 }
 
 /// The user's cache folder, because codex refuses to run its helper programs under the temporary folder.
 fn sandbox_base(out_dir: &Path) -> PathBuf {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     absolute("XDG_CACHE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
-        .map_or_else(|| out_dir.join("sandboxes"), |cache| cache.join("mcproctor").join("sandboxes"))
+        .map_or_else(
+            || out_dir.join("sandboxes"),
+            |cache| cache.join("mcproctor").join("sandboxes"),
+        )
 }
 
 /// The second Ctrl-C: the workers notice that their coordinator is gone and kill their agents.

@@ -41,7 +41,10 @@ pub(super) struct WorkerArgs {
 fn parse_agent(text: &str) -> Result<AgentVersion, String> {
     let (kind, version) = text.split_once('=').ok_or("KIND=VERSION is expected")?;
     let kind = AgentKind::from_name(kind).ok_or_else(|| format!("`{kind}` is no kind of agent"))?;
-    Ok(AgentVersion { kind, version: version.to_owned() })
+    Ok(AgentVersion {
+        kind,
+        version: version.to_owned(),
+    })
 }
 
 pub(super) fn run(args: WorkerArgs) -> Exit {
@@ -49,10 +52,16 @@ pub(super) fn run(args: WorkerArgs) -> Exit {
         let mut stdin = BufReader::new(tokio::io::stdin());
         let mut token = String::new();
         if let Err(error) = stdin.read_line(&mut token).await {
-            return complain(Exit::Failure, &format!("failed to read the token from standard input: {error}"));
+            return complain(
+                Exit::Failure,
+                &format!("failed to read the token from standard input: {error}"),
+            );
         }
         if let Err(error) = std::fs::create_dir_all(&args.base) {
-            return complain(Exit::Failure, &format!("failed to make the folder {}: {error}", args.base.display()));
+            return complain(
+                Exit::Failure,
+                &format!("failed to make the folder {}: {error}", args.base.display()),
+            );
         }
         ProcessSandbox::remove_stale(&args.base);
         let stop = CancellationToken::new();

@@ -17,7 +17,10 @@ pub struct Events {
 impl Events {
     /// A bus without listeners.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, listeners: Vec::new() }
+        Self {
+            clock,
+            listeners: Vec::new(),
+        }
     }
 
     /// A new listener; it hears what is said through this value and the clones made of it from now on.
@@ -29,7 +32,10 @@ impl Events {
 
     /// Says that something happened now.
     pub fn say(&self, event: Event) {
-        let envelope = Envelope { at: self.clock.now_unix_ms(), event };
+        let envelope = Envelope {
+            at: self.clock.now_unix_ms(),
+            event,
+        };
         for listener in &self.listeners {
             // A listener that is gone does not want to know.
             let _ = listener.send(envelope.clone());

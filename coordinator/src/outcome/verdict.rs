@@ -53,11 +53,19 @@ pub enum Next {
 
 impl Verdict {
     fn stands(outcome: Outcome, reason: impl Into<String>) -> Self {
-        Self { outcome, reason: reason.into(), next: Next::Stands }
+        Self {
+            outcome,
+            reason: reason.into(),
+            next: Next::Stands,
+        }
     }
 
     fn again(cause: InvalidCause, reason: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Invalid(cause), reason: reason.into(), next: Next::Again { slower: None } }
+        Self {
+            outcome: Outcome::Invalid(cause),
+            reason: reason.into(),
+            next: Next::Again { slower: None },
+        }
     }
 }
 
@@ -78,7 +86,10 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         passed(facts.expectations),
         server(facts.expectations, &conversation.calls),
     ];
-    rows.into_iter().flatten().next().unwrap_or_else(|| failed(facts.expectations))
+    rows.into_iter()
+        .flatten()
+        .next()
+        .unwrap_or_else(|| failed(facts.expectations))
 }
 
 fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict> {
@@ -99,7 +110,10 @@ fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict
         return Some(Verdict::again(InvalidCause::Machinery, "the agent was never started"));
     };
     if matches!(last.ending, TurnEnding::Unreadable | TurnEnding::Machinery) {
-        return Some(Verdict::again(InvalidCause::Machinery, detail(last, "the turn could not be carried through")));
+        return Some(Verdict::again(
+            InvalidCause::Machinery,
+            detail(last, "the turn could not be carried through"),
+        ));
     }
     // An agent that says it called the server, with nothing on the wire, was kept from it by its own harness.
     let reported: u32 = conversation.turns.iter().filter_map(|turn| turn.reported_calls).sum();
@@ -142,7 +156,10 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
         RefusalKind::Schema => {
             return Some(Verdict::stands(
                 Outcome::Invalid(InvalidCause::Server),
-                format!("the model API refuses a tool definition of the server: {}", refusal.message),
+                format!(
+                    "the model API refuses a tool definition of the server: {}",
+                    refusal.message
+                ),
             ));
         }
         RefusalKind::Transient | RefusalKind::Other => return None,
@@ -157,16 +174,31 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
 
 fn exposure(exposures: &[Exposure]) -> Option<Verdict> {
     if exposures.is_empty() {
-        return Some(Verdict::again(InvalidCause::Exposure, "no server was put in front of the agent"));
+        return Some(Verdict::again(
+            InvalidCause::Exposure,
+            "no server was put in front of the agent",
+        ));
     }
-    let missing = exposures.iter().find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
+    let missing = exposures
+        .iter()
+        .find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
     let server = &missing.server;
     // The agent did come, and the server did not answer: that is the server's fault, and its author wants to know.
     if let Some(fault) = missing.faults.last() {
-        return Some(Verdict::again(InvalidCause::Server, format!("{server} did not answer: {}", fault.what)));
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{server} did not answer: {}", fault.what),
+        ));
     }
-    let what = if missing.initialized { "never listed the tools of" } else { "never connected to" };
-    Some(Verdict::again(InvalidCause::Exposure, format!("the agent {what} {server}")))
+    let what = if missing.initialized {
+        "never listed the tools of"
+    } else {
+        "never connected to"
+    };
+    Some(Verdict::again(
+        InvalidCause::Exposure,
+        format!("the agent {what} {server}"),
+    ))
 }
 
 fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
@@ -189,7 +221,10 @@ fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
     if last.ending != TurnEnding::TimedOut {
         return None;
     }
-    let waiting = conversation.traffic.waiting_ms.saturating_sub(conversation.waiting_ms_before_last_turn);
+    let waiting = conversation
+        .traffic
+        .waiting_ms
+        .saturating_sub(conversation.waiting_ms_before_last_turn);
     if conversation.traffic.observed && waiting.saturating_mul(2) > last.duration_ms {
         return Some(Verdict {
             outcome: Outcome::Invalid(InvalidCause::Model),
@@ -208,7 +243,10 @@ fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
 fn agent_error(last: Option<&Turn>) -> Option<Verdict> {
     let last = last?;
     (last.ending == TurnEnding::AgentError).then(|| {
-        Verdict::stands(Outcome::Failed(FailureClass::AgentError), detail(last, "the agent reported an error"))
+        Verdict::stands(
+            Outcome::Failed(FailureClass::AgentError),
+            detail(last, "the agent reported an error"),
+        )
     })
 }
 
@@ -220,15 +258,26 @@ fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
 }
 
 fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verdict> {
-    let unmet = expectations.iter().filter(|expectation| !expectation.met).filter_map(|it| it.tool.as_deref());
+    let unmet = expectations
+        .iter()
+        .filter(|expectation| !expectation.met)
+        .filter_map(|it| it.tool.as_deref());
     for tool in unmet {
         let mut of_tool = calls.iter().filter(|call| call.tool == tool);
-        let Some(faulty) = of_tool.clone().rfind(|call| call.server_fault()) else { continue };
+        let Some(faulty) = of_tool.clone().rfind(|call| call.server_fault()) else {
+            continue;
+        };
         if of_tool.any(ToolCall::succeeded) {
             continue;
         }
-        let why = faulty.error.clone().unwrap_or_else(|| faulty.state.name().replace('_', " "));
-        return Some(Verdict::again(InvalidCause::Server, format!("{} did not answer {tool}: {why}", faulty.server)));
+        let why = faulty
+            .error
+            .clone()
+            .unwrap_or_else(|| faulty.state.name().replace('_', " "));
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{} did not answer {tool}: {why}", faulty.server),
+        ));
     }
     None
 }
@@ -252,7 +301,11 @@ fn standing_refusal(conversation: &Conversation) -> Option<&ModelRefusal> {
 }
 
 fn refusal_in_words(refusal: &ModelRefusal) -> String {
-    let message = if refusal.message.is_empty() { "no reason given" } else { &refusal.message };
+    let message = if refusal.message.is_empty() {
+        "no reason given"
+    } else {
+        &refusal.message
+    };
     match refusal.status {
         0 => format!("the model API could not be reached: {message}"),
         status => format!("the model API refused with {status}: {message}"),
@@ -263,7 +316,10 @@ fn detail(turn: &Turn, otherwise: &str) -> String {
     turn.detail.clone().unwrap_or_else(|| otherwise.to_owned())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "milliseconds of a turn, shown with one decimal")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of a turn, shown with one decimal"
+)]
 fn seconds(ms: u64) -> f64 {
     ms as f64 / 1_000.0
 }

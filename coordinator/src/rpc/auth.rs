@@ -25,7 +25,11 @@ impl Tokens {
     pub(super) fn check<T>(&self, request: &Request<T>) -> Result<(), Status> {
         let refused = || Status::unauthenticated("a valid worker token is needed");
         let header = request.metadata().get(HEADER).ok_or_else(refused)?;
-        let token = header.to_str().ok().and_then(|text| text.strip_prefix("Bearer ")).ok_or_else(refused)?;
+        let token = header
+            .to_str()
+            .ok()
+            .and_then(|text| text.strip_prefix("Bearer "))
+            .ok_or_else(refused)?;
         // Hashes are compared, so the time it takes says nothing about a token.
         let hash = hash(token);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&hash);
@@ -42,4 +46,3 @@ impl std::fmt::Debug for Tokens {
         f.write_str("Tokens")
     }
 }
-

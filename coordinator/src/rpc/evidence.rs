@@ -22,17 +22,24 @@ impl Evidence for EvidenceService {
     async fn have(&self, request: Request<v1::HaveRequest>) -> Result<Response<v1::HaveReply>, Status> {
         self.tokens.check(&request)?;
         let asked = request.into_inner();
-        let have = self.store.evidence_have(&asked.sha256, asked.bytes).await.map_err(refused)?;
-        Ok(Response::new(v1::HaveReply { complete: have.complete, offset: have.offset }))
+        let have = self
+            .store
+            .evidence_have(&asked.sha256, asked.bytes)
+            .await
+            .map_err(refused)?;
+        Ok(Response::new(v1::HaveReply {
+            complete: have.complete,
+            offset: have.offset,
+        }))
     }
 
-    async fn upload(
-        &self,
-        request: Request<Streaming<v1::UploadChunk>>,
-    ) -> Result<Response<v1::UploadReply>, Status> {
+    async fn upload(&self, request: Request<Streaming<v1::UploadChunk>>) -> Result<Response<v1::UploadReply>, Status> {
         self.tokens.check(&request)?;
         let mut chunks = request.into_inner();
-        let Some(v1::UploadChunk { part: Some(Part::Header(header)) }) = chunks.message().await? else {
+        let Some(v1::UploadChunk {
+            part: Some(Part::Header(header)),
+        }) = chunks.message().await?
+        else {
             return Err(Status::invalid_argument("an upload begins with its header"));
         };
         let kind = EvidenceKind::from_name(&header.kind)
@@ -60,7 +67,10 @@ impl EvidenceService {
             }
             bytes.extend_from_slice(&data);
         }
-        self.store.put_evidence(kind, &header.sha256, bytes).await.map_err(refused)?;
+        self.store
+            .put_evidence(kind, &header.sha256, bytes)
+            .await
+            .map_err(refused)?;
         Ok(())
     }
 
@@ -70,10 +80,13 @@ impl EvidenceService {
         header: &v1::UploadHeader,
         chunks: &mut Streaming<v1::UploadChunk>,
     ) -> Result<(), Status> {
-        let begun = self.store.begin_evidence(kind, &header.sha256, header.bytes, header.offset).await;
+        let begun = self
+            .store
+            .begin_evidence(kind, &header.sha256, header.bytes, header.offset)
+            .await;
         let mut upload = begun.map_err(refused)?;
         while let Some(data) = next_data(chunks).await? {
-            upload.append(data).await.map_err(refused)?;
+            upload.append(&data).await.map_err(refused)?;
         }
         upload.finish().await.map_err(refused)?;
         Ok(())
@@ -83,7 +96,9 @@ impl EvidenceService {
 async fn next_data(chunks: &mut Streaming<v1::UploadChunk>) -> Result<Option<Vec<u8>>, Status> {
     match chunks.message().await? {
         None => Ok(None),
-        Some(v1::UploadChunk { part: Some(Part::Data(data)) }) => Ok(Some(data)),
+        Some(v1::UploadChunk {
+            part: Some(Part::Data(data)),
+        }) => Ok(Some(data)),
         Some(_) => Err(Status::invalid_argument("after its header an upload holds data only")),
     }
 }

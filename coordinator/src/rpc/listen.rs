@@ -48,21 +48,26 @@ impl RpcServer {
     ///
     /// # Errors
     /// When folder or socket cannot be made.
-    pub fn on_unix_socket(
-        dir: &Path,
-        tokens: Tokens,
-        inputs: Sender<Input>,
-        store: Store,
-    ) -> Result<Self, RpcError> {
+    pub fn on_unix_socket(dir: &Path, tokens: Tokens, inputs: Sender<Input>, store: Store) -> Result<Self, RpcError> {
         let socket = dir.join("coordinator.sock");
-        let failed = |source| RpcError::Listen { path: socket.clone(), source };
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+        let failed = |source| RpcError::Listen {
+            path: socket.clone(),
+            source,
+        };
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .map_err(failed)?;
         let listener = UnixListener::bind(&socket).map_err(failed)?;
         std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
 
         let stop = CancellationToken::new();
-        let workers = WorkersServer::new(WorkersService { tokens: tokens.clone(), inputs })
-            .max_decoding_message_size(LARGEST_MESSAGE);
+        let workers = WorkersServer::new(WorkersService {
+            tokens: tokens.clone(),
+            inputs,
+        })
+        .max_decoding_message_size(LARGEST_MESSAGE);
         let evidence = EvidenceServer::new(EvidenceService { tokens, store });
         let serving = tokio::spawn(
             Server::builder()
@@ -70,7 +75,11 @@ impl RpcServer {
                 .add_service(evidence)
                 .serve_with_incoming_shutdown(UnixListenerStream::new(listener), stop.clone().cancelled_owned()),
         );
-        Ok(Self { socket, stop, serving: Some(serving) })
+        Ok(Self {
+            socket,
+            stop,
+            serving: Some(serving),
+        })
     }
 
     /// The socket's path.

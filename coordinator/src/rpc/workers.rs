@@ -22,16 +22,20 @@ pub(super) struct WorkersService {
 impl Workers for WorkersService {
     type WorkStream = Pin<Box<dyn Stream<Item = Result<v1::CoordinatorMessage, Status>> + Send>>;
 
-    async fn work(
-        &self,
-        request: Request<Streaming<v1::WorkerMessage>>,
-    ) -> Result<Response<Self::WorkStream>, Status> {
+    async fn work(&self, request: Request<Streaming<v1::WorkerMessage>>) -> Result<Response<Self::WorkStream>, Status> {
         self.tokens.check(&request)?;
         let mut messages = request.into_inner();
-        let first = messages.message().await?.ok_or_else(|| Status::invalid_argument("a hello has to come first"))?;
-        let hello = first.read_hello().map_err(|error| Status::invalid_argument(format!("failed to {error}")))?;
+        let first = messages
+            .message()
+            .await?
+            .ok_or_else(|| Status::invalid_argument("a hello has to come first"))?;
+        let hello = first
+            .read_hello()
+            .map_err(|error| Status::invalid_argument(format!("failed to {error}")))?;
         if hello.worker.is_empty() || hello.slots == 0 {
-            return Err(Status::invalid_argument("a hello needs a worker name and at least one slot"));
+            return Err(Status::invalid_argument(
+                "a hello needs a worker name and at least one slot",
+            ));
         }
         let worker = hello.worker.clone();
         let (outbox, orders) = unbounded_channel::<Order>();
@@ -49,7 +53,14 @@ impl Workers for WorkersService {
                     Err(status) => break format!("the stream of the worker {worker} broke: {}", status.message()),
                     Ok(Some(message)) => match message.read() {
                         Ok(says) => {
-                            if inputs.send(Input::Says { worker: worker.clone(), says }).await.is_err() {
+                            if inputs
+                                .send(Input::Says {
+                                    worker: worker.clone(),
+                                    says,
+                                })
+                                .await
+                                .is_err()
+                            {
                                 return;
                             }
                         }

@@ -1,7 +1,6 @@
 //! Wires one evaluation.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,8 +70,12 @@ pub enum RunError {
     #[error("{0}")]
     Store(#[from] StoreError),
     /// The services could not be offered.
-    #[error("{0}: {}", source_of(.0))]
-    Rpc(#[from] RpcError),
+    #[error("{error}: {}", source_of(.error))]
+    Rpc {
+        /// Why.
+        #[from]
+        error: RpcError,
+    },
     /// The reports could not be written; the results are in the store.
     #[error("{0}; the results are in the store")]
     Report(#[from] ReportError),
@@ -88,7 +91,9 @@ pub enum RunError {
 }
 
 fn source_of(error: &RpcError) -> String {
-    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+    std::error::Error::source(error)
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 /// Runs an evaluation to its end, whatever that is, and writes its reports.
@@ -101,7 +106,15 @@ pub async fn evaluate(
     clock: Arc<dyn Clock>,
     shutdown: Shutdown,
 ) -> Result<Ending, RunError> {
-    let Setup { config, cases, planned, resume, worker, workers, debug } = setup;
+    let Setup {
+        config,
+        cases,
+        planned,
+        resume,
+        worker,
+        workers,
+        debug,
+    } = setup;
     let out_dir = config.report.out_dir.clone();
     let store = Store::open(&out_dir)?;
     let (run, lock, progress) = match resume {
@@ -120,7 +133,10 @@ pub async fn evaluate(
     };
     let heard_only_by_others = events.clone();
     let listened = events.listen();
-    events.say(Event::RunStarted { run: Box::new(run.clone()), already: progress.finished.len() as u64 });
+    events.say(Event::RunStarted {
+        run: Box::new(run.clone()),
+        already: progress.finished.len() as u64,
+    });
     let live = LiveReport {
         events: heard_only_by_others,
         store: store.clone(),
@@ -134,7 +150,10 @@ pub async fn evaluate(
 
     let (inputs, receiver) = mpsc::channel(1_024);
     let tokens = Tokens::default();
-    let socket_folder = tempfile::Builder::new().prefix("mcproctor-").tempdir().map_err(RunError::Folder)?;
+    let socket_folder = tempfile::Builder::new()
+        .prefix("mcproctor-")
+        .tempdir()
+        .map_err(RunError::Folder)?;
     let rpc = RpcServer::on_unix_socket(socket_folder.path(), tokens.clone(), inputs.clone(), store.clone())?;
     let children = Workers::start(&worker, rpc.socket(), &tokens, &inputs, workers, planned.concurrency);
 
@@ -157,7 +176,14 @@ pub async fn evaluate(
         lease: LEASE,
         debug,
     });
-    let schedule = tokio::spawn(scheduler::run(work, state, store.clone(), events.clone(), Arc::clone(&clock), receiver));
+    let schedule = tokio::spawn(scheduler::run(
+        work,
+        state,
+        store.clone(),
+        events.clone(),
+        Arc::clone(&clock),
+        receiver,
+    ));
     let stopping = tokio::spawn(pass_on(shutdown, inputs));
 
     let finished = schedule.await.map_err(RunError::Schedule)?;
@@ -166,16 +192,30 @@ pub async fn evaluate(
     rpc.stop(RPC_GRACE).await;
     let finished = finished?;
 
-    let state = if finished.stopped.is_none() { RunState::Completed } else { RunState::Aborted };
+    let state = if finished.stopped.is_none() {
+        RunState::Completed
+    } else {
+        RunState::Aborted
+    };
     store.set_state(&run.id, state).await?;
     stop_reporting.cancel();
     // The last live report has to be done before the final one replaces it; a panic in it spoils no result.
     let _ = reporting.await;
     let written = write(&store, &run, state, &out_dir, &clock).await?;
-    events.say(Event::ReportWritten { path: written.html.display().to_string() });
-    events.say(Event::RunFinished { run: run.id.clone(), state });
+    events.say(Event::ReportWritten {
+        path: written.html.display().to_string(),
+    });
+    events.say(Event::RunFinished {
+        run: run.id.clone(),
+        state,
+    });
     drop(lock);
-    Ok(Ending { run: run.id, state, finished, written })
+    Ok(Ending {
+        run: run.id,
+        state,
+        finished,
+        written,
+    })
 }
 
 /// Hands a stop that the user asks for to the schedule.
@@ -197,7 +237,11 @@ impl Progress {
         let stored = reader.progress(&run.id)?;
         reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
             events.say(Event::AttemptFinished {
-                key: AttemptKey { cell: attempt.cell, iteration: attempt.iteration, attempt: attempt.attempt },
+                key: AttemptKey {
+                    cell: attempt.cell,
+                    iteration: attempt.iteration,
+                    attempt: attempt.attempt,
+                },
                 outcome: attempt.outcome,
                 reason: attempt.reason,
                 last: true,
@@ -212,7 +256,13 @@ impl Progress {
                 .unfinished
                 .into_iter()
                 .map(|(key, left)| {
-                    (slot(key), Tried { attempts: left.next_attempt.saturating_sub(1), spent: left.spent })
+                    (
+                        slot(key),
+                        Tried {
+                            attempts: left.next_attempt.saturating_sub(1),
+                            spent: left.spent,
+                        },
+                    )
                 })
                 .collect(),
         })
@@ -223,12 +273,16 @@ fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<
     let id = match asked {
         Some(id) => id,
         None => {
-            let head = reader.latest_run()?.ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?;
+            let head = reader
+                .latest_run()?
+                .ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?;
             head.id
         }
     };
     let Some((record, state)) = reader.run(&id)? else {
-        return Err(RunError::Resume(format!("there is no run {id} in the store; `mcproctor list` shows those there are")));
+        return Err(RunError::Resume(format!(
+            "there is no run {id} in the store; `mcproctor list` shows those there are"
+        )));
     };
     if state == RunState::Completed {
         return Err(RunError::Resume(format!("the run {id} is complete")));

@@ -4,8 +4,8 @@ use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
 use mcproctor_proto::id::RunId;
 use sha2::{Digest, Sha256};
 
-use crate::config::{Config, address};
-use crate::record::{AgentRecord, RunRecord, ServerRecord, TestCaseRecord};
+use crate::config::Config;
+use crate::record::{AgentRecord, RunRecord, TestCaseRecord};
 use crate::testcase::{TestCase, fingerprint};
 
 /// A run before it begins.
@@ -24,7 +24,12 @@ pub fn plan(
     version: impl Fn(AgentKind) -> Option<String>,
     now_unix_ms: i64,
 ) -> PlannedRun {
-    let agents = config.run.agents.iter().map(|agent| agent_record(config, agent, version(agent.kind))).collect();
+    let agents = config
+        .run
+        .agents
+        .iter()
+        .map(|agent| agent_record(config, agent, version(agent.kind)))
+        .collect();
     let mut notices = config.notices.clone();
     for agent in &config.run.agents {
         if matches!(agent.credential, Credential::OwnLogin) {
@@ -40,11 +45,7 @@ pub fn plan(
         started_at_unix_ms: now_unix_ms,
         config_file: config.file.display().to_string(),
         config_sha256: fingerprint_of_run(config, cases),
-        servers: config
-            .servers
-            .iter()
-            .map(|server| ServerRecord { name: server.name.clone(), address: address(server) })
-            .collect(),
+        servers: config.server_records(),
         agents,
         test_cases: cases.iter().map(TestCaseRecord::from).collect(),
         iterations: config.run.iterations,
@@ -52,7 +53,10 @@ pub fn plan(
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
     };
-    PlannedRun { record, concurrency: config.run.concurrency.unwrap_or_else(cores) }
+    PlannedRun {
+        record,
+        concurrency: config.run.concurrency.unwrap_or_else(cores),
+    }
 }
 
 fn agent_record(config: &Config, agent: &Agent, version: Option<String>) -> AgentRecord {
@@ -82,7 +86,11 @@ pub(super) fn fingerprint_of_run(config: &Config, cases: &[TestCase]) -> String 
 /// The start in UTC and four random digits, so that names sort by time.
 fn run_id(now_unix_ms: i64) -> RunId {
     let start = jiff::Timestamp::from_millisecond(now_unix_ms).unwrap_or_default();
-    RunId::new(format!("{}-{:04x}", start.strftime("%Y-%m-%dT%H-%M-%S"), rand::random::<u16>()))
+    RunId::new(format!(
+        "{}-{:04x}",
+        start.strftime("%Y-%m-%dT%H-%M-%S"),
+        rand::random::<u16>()
+    ))
 }
 
 fn cores() -> u32 {

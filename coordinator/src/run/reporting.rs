@@ -87,11 +87,16 @@ pub fn write_reports(
     now_unix_ms: i64,
 ) -> Result<Written, ReportError> {
     let name = run.id.as_str().to_owned();
-    let reader =
-        store.reader().map_err(|source| ReportError::Read { what: "the store".to_owned(), source: Box::new(source) })?;
+    let reader = store.reader().map_err(|source| ReportError::Read {
+        what: "the store".to_owned(),
+        source: Box::new(source),
+    })?;
     let data = StoredRun::new(reader, run, state, now_unix_ms);
     let written = write_all(&data, &folder.join(&name))?;
-    point_latest_to(folder, &name).map_err(|source| ReportError::Write { path: folder.join("latest"), source })?;
+    point_latest_to(folder, &name).map_err(|source| ReportError::Write {
+        path: folder.join("latest"),
+        source,
+    })?;
     Ok(written)
 }
 

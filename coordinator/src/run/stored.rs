@@ -20,7 +20,13 @@ pub(super) struct StoredRun {
 
 impl StoredRun {
     pub(super) fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Self {
-        Self { reader, run, state, now_unix_ms, seen: Mutex::new(None) }
+        Self {
+            reader,
+            run,
+            state,
+            now_unix_ms,
+            seen: Mutex::new(None),
+        }
     }
 }
 
@@ -50,7 +56,11 @@ impl RunData for StoredRun {
                     return ControlFlow::Continue(());
                 }
                 outcome = visit(attempt);
-                if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if outcome.is_ok() {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             })
             .map_err(unreadable("the attempts"))?;
         outcome
@@ -67,5 +77,8 @@ impl RunData for StoredRun {
 
 fn unreadable(what: &str) -> impl FnOnce(StoreError) -> ReportError {
     let what = what.to_owned();
-    move |source| ReportError::Read { what, source: Box::new(source) }
+    move |source| ReportError::Read {
+        what,
+        source: Box::new(source),
+    }
 }

@@ -105,8 +105,7 @@ impl Keeper {
         }
         if siblings == 1 && !self.stop.is_cancelled() {
             let log = self.log();
-            let reason =
-                format!("no worker can be kept alive: {why}; its log is {}", log.display());
+            let reason = format!("no worker can be kept alive: {why}; its log is {}", log.display());
             // When the schedule is over, nobody needs to know.
             let _ = inputs.send(Input::Abandon { reason }).await;
         }

@@ -187,7 +187,12 @@ impl State {
         let lease_ms = self.settings.lease_ms;
         self.lose(
             |running| running.expires_ms <= now_ms,
-            |running| format!("the worker {} did not renew its lease within {lease_ms} ms", running.worker),
+            |running| {
+                format!(
+                    "the worker {} did not renew its lease within {lease_ms} ms",
+                    running.worker
+                )
+            },
         )
     }
 
@@ -197,7 +202,10 @@ impl State {
         lost.into_iter()
             .map(|(attempt, running)| Effect::Lost {
                 worker: running.worker.clone(),
-                lease: Lease { attempt: attempt.clone(), epoch: running.epoch },
+                lease: Lease {
+                    attempt: attempt.clone(),
+                    epoch: running.epoch,
+                },
                 reason: why(running),
             })
             .collect()
@@ -205,7 +213,9 @@ impl State {
 
     /// Whether the lease is the current one of a running attempt.
     pub fn holds(&self, lease: &Lease) -> bool {
-        self.running.get(&lease.attempt).is_some_and(|running| running.epoch == lease.epoch)
+        self.running
+            .get(&lease.attempt)
+            .is_some_and(|running| running.epoch == lease.epoch)
     }
 
     /// An attempt has its verdict. Only the current lease's counts.
@@ -213,7 +223,12 @@ impl State {
         if !self.holds(lease) {
             return Conclusion::Late;
         }
-        let Some(Running { slot, attempt, spent, .. }) = self.running.remove(&lease.attempt) else { return Conclusion::Late };
+        let Some(Running {
+            slot, attempt, spent, ..
+        }) = self.running.remove(&lease.attempt)
+        else {
+            return Conclusion::Late;
+        };
         if matches!(verdict.outcome, Outcome::Passed | Outcome::Failed(_)) {
             self.grow();
         }
@@ -234,7 +249,14 @@ impl State {
                 }
                 let last = spent >= self.settings.max_attempts;
                 if !last {
-                    self.retries.push(Reverse((not_before, slot, Tried { attempts: attempt, spent })));
+                    self.retries.push(Reverse((
+                        not_before,
+                        slot,
+                        Tried {
+                            attempts: attempt,
+                            spent,
+                        },
+                    )));
                 }
                 last
             }
@@ -270,7 +292,10 @@ impl State {
             .into_iter()
             .map(|(attempt, running)| Effect::Cancel {
                 worker: running.worker.clone(),
-                lease: Lease { attempt: attempt.clone(), epoch: running.epoch },
+                lease: Lease {
+                    attempt: attempt.clone(),
+                    epoch: running.epoch,
+                },
             })
             .collect()
     }
@@ -280,9 +305,14 @@ impl State {
         let mut effects = Vec::new();
         while !self.stopping && now_ms >= self.paused_until_ms && self.running.len() < self.allowed as usize {
             let Some(worker) = self.freest_worker() else { break };
-            let Some((slot, tried)) = self.next_waiting(now_ms) else { break };
+            let Some((slot, tried)) = self.next_waiting(now_ms) else {
+                break;
+            };
             let attempt = tried.attempts + 1;
-            let lease = Lease { attempt: attempt_id(slot, attempt), epoch: self.next_epoch };
+            let lease = Lease {
+                attempt: attempt_id(slot, attempt),
+                epoch: self.next_epoch,
+            };
             self.next_epoch += 1;
             self.running.insert(
                 lease.attempt.clone(),
@@ -295,7 +325,12 @@ impl State {
                     expires_ms: now_ms + self.settings.lease_ms,
                 },
             );
-            effects.push(Effect::Assign { worker, slot, attempt, lease });
+            effects.push(Effect::Assign {
+                worker,
+                slot,
+                attempt,
+                lease,
+            });
         }
         effects
     }
@@ -315,7 +350,11 @@ impl State {
 
     /// A retry whose time has come goes before anything new: its iteration is the oldest.
     fn next_waiting(&mut self, now_ms: i64) -> Option<(Slot, Tried)> {
-        if self.retries.peek().is_some_and(|Reverse((not_before, ..))| *not_before <= now_ms) {
+        if self
+            .retries
+            .peek()
+            .is_some_and(|Reverse((not_before, ..))| *not_before <= now_ms)
+        {
             return self.retries.pop().map(|Reverse((_, slot, tried))| (slot, tried));
         }
         for slot in self.plan.by_ref() {

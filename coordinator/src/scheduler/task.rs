@@ -207,9 +207,15 @@ impl Task {
     fn on_joined(&mut self, hello: &Hello, outbox: Outbox) {
         // What a worker still runs from before is not ours: its leases are of another process of the coordinator.
         for lease in &hello.running {
-            let _ = outbox.send(Order::Cancel { lease: lease.clone(), reason: "the lease has ended".to_owned() });
+            let _ = outbox.send(Order::Cancel {
+                lease: lease.clone(),
+                reason: "the lease has ended".to_owned(),
+            });
         }
-        let _ = outbox.send(Order::Welcome { heartbeat: self.work.heartbeat, lease: self.work.lease });
+        let _ = outbox.send(Order::Welcome {
+            heartbeat: self.work.heartbeat,
+            lease: self.work.lease,
+        });
         self.outboxes.insert(hello.worker.clone(), outbox);
         self.state.join(&hello.worker, hello.slots);
     }
@@ -225,28 +231,58 @@ impl Task {
     }
 
     fn on_live(&self, lease: &Lease, event: LiveEvent) {
-        let Some(attempt) = self.attempts.get(&lease.attempt).filter(|_| self.state.holds(lease)) else { return };
+        let Some(attempt) = self.attempts.get(&lease.attempt).filter(|_| self.state.holds(lease)) else {
+            return;
+        };
         let key = key(attempt.slot, attempt.attempt);
         self.events.say(match event {
             LiveEvent::TurnStarted { turn } => Event::TurnStarted { key, turn },
             LiveEvent::CallStarted { call, tool } => Event::CallStarted { key, call, tool },
-            LiveEvent::CallEnded { call, tool, state, duration_ms } => {
-                Event::CallEnded { key, call, tool, state, duration_ms }
-            }
+            LiveEvent::CallEnded {
+                call,
+                tool,
+                state,
+                duration_ms,
+            } => Event::CallEnded {
+                key,
+                call,
+                tool,
+                state,
+                duration_ms,
+            },
         });
     }
 
     fn on_turn(&mut self, worker: &str, lease: Lease, report: TurnReport) {
         if !self.state.holds(&lease) {
-            self.send(worker, Order::Cancel { lease, reason: "the lease has ended".to_owned() });
+            self.send(
+                worker,
+                Order::Cancel {
+                    lease,
+                    reason: "the lease has ended".to_owned(),
+                },
+            );
             return;
         }
         let work = Arc::clone(&self.work);
-        let Some(attempt) = self.attempts.get_mut(&lease.attempt) else { return };
-        let Some(case) = work.run.test_case_of(attempt.slot.cell as usize) else { return };
+        let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
+            return;
+        };
+        let Some(case) = work.run.test_case_of(attempt.slot.cell as usize) else {
+            return;
+        };
         let after_turn = report.turn.index;
-        let instruction = attempt.conversation.after_turn(report, &case.expected_tools, &case.answers);
-        self.send(worker, Order::Instruction { lease, after_turn, instruction });
+        let instruction = attempt
+            .conversation
+            .after_turn(report, &case.expected_tools, &case.answers);
+        self.send(
+            worker,
+            Order::Instruction {
+                lease,
+                after_turn,
+                instruction,
+            },
+        );
     }
 
     fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
@@ -263,7 +299,9 @@ impl Task {
 
     /// Gives the attempt its verdict and hands its record to the store.
     fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
-        let Some(mut attempt) = self.attempts.remove(&lease.attempt) else { return };
+        let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
+            return;
+        };
         let conversation = &mut attempt.conversation;
         conversation.calls = report.calls;
         if !report.exposures.is_empty() {
@@ -272,7 +310,10 @@ impl Task {
         conversation.traffic = report.traffic;
 
         let work = Arc::clone(&self.work);
-        let expected = work.run.test_case_of(attempt.slot.cell as usize).map(|case| case.expected_tools.as_slice());
+        let expected = work
+            .run
+            .test_case_of(attempt.slot.cell as usize)
+            .map(|case| case.expected_tools.as_slice());
         let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
         let verdict = decide(&Facts {
             interrupted: self.finished.cancelled && !conversation.is_over(),
@@ -281,7 +322,12 @@ impl Task {
             expectations: &expectations,
         });
         let now = self.clock.now_unix_ms();
-        let Conclusion::Accepted { slot, attempt: number, last } = self.state.conclude(&lease, &verdict, now) else {
+        let Conclusion::Accepted {
+            slot,
+            attempt: number,
+            last,
+        } = self.state.conclude(&lease, &verdict, now)
+        else {
             return;
         };
         if let Next::StopDispatch(message) = &verdict.next {
@@ -316,17 +362,33 @@ impl Task {
         tokio::spawn(async move {
             let result = store.put_attempt(&run, lease.epoch, &record).await;
             // The receiver outlives every record that is being stored.
-            let _ = stored.send(Stored { worker, lease, record, result }).await;
+            let _ = stored
+                .send(Stored {
+                    worker,
+                    lease,
+                    record,
+                    result,
+                })
+                .await;
         });
     }
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
-        let Stored { worker, lease, record, result } = stored;
+        let Stored {
+            worker,
+            lease,
+            record,
+            result,
+        } = stored;
         self.storing.remove(&lease.attempt);
         let accepted = result? == PutAttempt::Accepted;
         self.send(&worker, Order::Acknowledged { lease, accepted });
         self.events.say(Event::AttemptFinished {
-            key: AttemptKey { cell: record.cell, iteration: record.iteration, attempt: record.attempt },
+            key: AttemptKey {
+                cell: record.cell,
+                iteration: record.iteration,
+                attempt: record.attempt,
+            },
             outcome: record.outcome,
             reason: record.reason.clone(),
             last: record.last,
@@ -343,12 +405,29 @@ impl Task {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Assign { worker, slot, attempt, lease } => self.assign(worker, slot, attempt, lease),
+                Effect::Assign {
+                    worker,
+                    slot,
+                    attempt,
+                    lease,
+                } => self.assign(worker, slot, attempt, lease),
                 Effect::Cancel { worker, lease } => {
-                    self.send(&worker, Order::Cancel { lease, reason: "the run is stopped".to_owned() });
+                    self.send(
+                        &worker,
+                        Order::Cancel {
+                            lease,
+                            reason: "the run is stopped".to_owned(),
+                        },
+                    );
                 }
                 Effect::Lost { worker, lease, reason } => {
-                    self.send(&worker, Order::Cancel { lease: lease.clone(), reason: reason.clone() });
+                    self.send(
+                        &worker,
+                        Order::Cancel {
+                            lease: lease.clone(),
+                            reason: reason.clone(),
+                        },
+                    );
                     self.conclude_lost(&worker, lease, reason);
                 }
             }
@@ -358,8 +437,12 @@ impl Task {
     fn assign(&mut self, worker: String, slot: Slot, number: u32, lease: Lease) {
         let work = Arc::clone(&self.work);
         let cell = slot.cell as usize;
-        let agent = cell.checked_div(work.run.test_cases.len()).and_then(|agent| work.agents.get(agent));
-        let (Some(agent), Some(case)) = (agent, work.run.test_case_of(cell)) else { return };
+        let agent = cell
+            .checked_div(work.run.test_cases.len())
+            .and_then(|agent| work.agents.get(agent));
+        let (Some(agent), Some(case)) = (agent, work.run.test_case_of(cell)) else {
+            return;
+        };
         let started_at_unix_ms = self.clock.now_unix_ms();
         let assignment = Assignment {
             lease: lease.clone(),
@@ -375,18 +458,35 @@ impl Task {
             sandbox: work.sandbox,
             debug: work.debug,
         };
-        self.events.say(Event::AttemptStarted { key: key(slot, number), worker: worker.clone() });
+        self.events.say(Event::AttemptStarted {
+            key: key(slot, number),
+            worker: worker.clone(),
+        });
         self.send(&worker, Order::Assignment(Box::new(assignment)));
         let conversation = Conversation::default();
-        self.attempts
-            .insert(lease.attempt, Attempt { slot, attempt: number, worker, started_at_unix_ms, conversation });
+        self.attempts.insert(
+            lease.attempt,
+            Attempt {
+                slot,
+                attempt: number,
+                worker,
+                started_at_unix_ms,
+                conversation,
+            },
+        );
     }
 
     /// A lost attempt ends as a fault of the machinery, with what was recorded before.
     fn conclude_lost(&mut self, worker: &str, lease: Lease, reason: String) {
-        let Some(attempt) = self.attempts.get(&lease.attempt) else { return };
+        let Some(attempt) = self.attempts.get(&lease.attempt) else {
+            return;
+        };
         let duration = self.clock.now_unix_ms().saturating_sub(attempt.started_at_unix_ms);
-        let worker = if attempt.worker.is_empty() { worker.to_owned() } else { attempt.worker.clone() };
+        let worker = if attempt.worker.is_empty() {
+            worker.to_owned()
+        } else {
+            attempt.worker.clone()
+        };
         let report = AttemptReport {
             machinery_fault: Some(reason),
             sandbox: self.work.sandbox,
@@ -415,5 +515,9 @@ impl Task {
 }
 
 fn key(slot: Slot, attempt: u32) -> AttemptKey {
-    AttemptKey { cell: slot.cell, iteration: slot.iteration, attempt }
+    AttemptKey {
+        cell: slot.cell,
+        iteration: slot.iteration,
+        attempt,
+    }
 }

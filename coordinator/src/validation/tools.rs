@@ -24,8 +24,14 @@ pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<Expectatio
         .into_iter()
         .map(|tool| {
             let least = wanted.get(tool).copied().unwrap_or(1);
-            let succeeded = calls.iter().filter(|call| call.tool == tool && call.succeeded()).count();
-            let failed = calls.iter().filter(|call| call.tool == tool && !call.succeeded()).count();
+            let succeeded = calls
+                .iter()
+                .filter(|call| call.tool == tool && call.succeeded())
+                .count();
+            let failed = calls
+                .iter()
+                .filter(|call| call.tool == tool && !call.succeeded())
+                .count();
             let met = succeeded >= least;
             ExpectationResult {
                 what: match least {
@@ -34,7 +40,11 @@ pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<Expectatio
                 },
                 tool: Some(tool.to_owned()),
                 met,
-                why: if met { String::new() } else { shortfall(least, succeeded, failed) },
+                why: if met {
+                    String::new()
+                } else {
+                    shortfall(least, succeeded, failed)
+                },
             }
         })
         .collect()
@@ -46,13 +56,20 @@ fn shortfall(least: usize, succeeded: usize, failed: usize) -> String {
         (0, failed) => format!("{} failed and none succeeded", calls_in_words(failed)),
         (succeeded, 0) => format!("{} succeeded, {least} are needed", calls_in_words(succeeded)),
         (succeeded, failed) => {
-            format!("{} succeeded and {failed} failed, {least} successful ones are needed", calls_in_words(succeeded))
+            format!(
+                "{} succeeded and {failed} failed, {least} successful ones are needed",
+                calls_in_words(succeeded)
+            )
         }
     }
 }
 
 fn calls_in_words(count: usize) -> String {
-    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+    if count == 1 {
+        "1 call".to_owned()
+    } else {
+        format!("{count} calls")
+    }
 }
 
 /// Tools that were called without being expected, each once, in the order of their first call.
@@ -79,7 +96,12 @@ mod tests {
 
     #[test]
     fn one_successful_call_of_each_is_enough_and_extra_calls_are_fine() {
-        let calls = [call("b", CallState::Ok), call("a", CallState::Ok), call("a", CallState::Ok), call("c", CallState::Ok)];
+        let calls = [
+            call("b", CallState::Ok),
+            call("a", CallState::Ok),
+            call("a", CallState::Ok),
+            call("c", CallState::Ok),
+        ];
         let results = expected_tools(&names(&["a", "b"]), &calls);
         assert!(results.iter().all(|result| result.met));
         assert_eq!(unlisted_tools(&names(&["a", "b"]), &calls), ["c"]);

@@ -123,7 +123,7 @@ pub struct Reading {
 }
 
 /// Starts one agent and reads what it prints, turn by turn, for one attempt.
-pub trait Driver: Send {
+pub trait Driver: Send + Sync {
     /// What to run for the turn with this index, from 0.
     ///
     /// # Errors

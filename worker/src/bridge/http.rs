@@ -103,7 +103,13 @@ impl Endpoint {
             Some(session) => Some(session.as_str()),
             None if head.headers.contains_key(SESSION) => Some(self.session(&head.headers)?),
             None if stateless => None,
-            None => return Err(Refusal::new(StatusCode::BAD_REQUEST, -32000, "Mcp-Session-Id is missing")),
+            None => {
+                return Err(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    -32000,
+                    "Mcp-Session-Id is missing",
+                ));
+            }
         };
 
         let requests = messages
@@ -244,7 +250,11 @@ struct Refusal {
 
 impl Refusal {
     fn new(status: StatusCode, code: i32, message: &str) -> Self {
-        Self { status, code, message: message.to_owned() }
+        Self {
+            status,
+            code,
+            message: message.to_owned(),
+        }
     }
 
     fn method() -> Self {
@@ -254,9 +264,13 @@ impl Refusal {
     fn into_response(self) -> Response<Reply> {
         let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": self.code, "message": self.message}});
         let mut response = reply(self.status, Reply::document([Bytes::from(error.to_string())]));
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
         }
         response
     }

@@ -288,7 +288,7 @@ mod tests {
         assert!(batch);
         let texts: Vec<String> = messages.iter().map(|message| text(message.as_is())).collect();
         assert_eq!(texts, [r#"{"method":"a", "id":1}"#, r#"{"method":"b"}"#]);
-        assert! parse_all(b"[]".to_vec()).is_none());
-        assert! parse_all(b"[1]".to_vec()).is_none());
+        assert!(parse_all(b"[]".to_vec()).is_none());
+        assert!(parse_all(b"[1]".to_vec()).is_none());
     }
 }

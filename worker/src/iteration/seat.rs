@@ -89,7 +89,11 @@ impl Seat {
         for (index, server) in assignment.servers.iter().enumerate() {
             let spill = records.path().join(format!("server-{index}"));
             std::fs::create_dir(&spill).map_err(SeatError::Records)?;
-            let debug_log = environment.debug_log.as_deref().filter(|_| assignment.debug).map(open_debug_log);
+            let debug_log = environment
+                .debug_log
+                .as_deref()
+                .filter(|_| assignment.debug)
+                .map(open_debug_log);
             let debug_log = debug_log.transpose().map_err(SeatError::DebugLog)?;
             let configure = |options: &mut ProxyOptions| {
                 options.debug_log = debug_log;
@@ -107,7 +111,9 @@ impl Seat {
                 .zip(&endpoints)
                 .map(|(server, endpoint)| (server.name.clone(), endpoint.proxy.url().to_owned()))
                 .collect(),
-            model_url: relay.as_ref().map(|relay| relay.base_url().trim_end_matches("/v1").to_owned()),
+            model_url: relay
+                .as_ref()
+                .map(|relay| relay.base_url().trim_end_matches("/v1").to_owned()),
             own_home: match assignment.agent.credential {
                 Credential::OwnLogin => environment.own_home.clone(),
                 _ => None,
@@ -115,8 +121,18 @@ impl Seat {
             session: session_id(),
         };
         let driver = driver(&assignment.agent, &place)?;
-        let output = OutputFiles { stdout: records.path().join("stdout"), stderr: records.path().join("stderr") };
-        Ok(Self { driver, sandbox, output, endpoints, relay, records })
+        let output = OutputFiles {
+            stdout: records.path().join("stdout"),
+            stderr: records.path().join("stderr"),
+        };
+        Ok(Self {
+            driver,
+            sandbox,
+            output,
+            endpoints,
+            relay,
+            records,
+        })
     }
 
     /// The calls of a turn, and every server as seen so far.
@@ -138,7 +154,14 @@ impl Seat {
 
     /// Stops everything and names the pieces of evidence.
     pub(super) async fn take_down(self) -> Result<Records, TakeDownError> {
-        let Self { driver, sandbox, output, endpoints, relay, records } = self;
+        let Self {
+            driver,
+            sandbox,
+            output,
+            endpoints,
+            relay,
+            records,
+        } = self;
         drop(driver);
         for endpoint in &endpoints {
             endpoint.proxy.agent_is_being_stopped();
@@ -151,8 +174,10 @@ impl Seat {
         };
         let mut calls = Vec::new();
         let mut exposures = Vec::new();
-        let mut files: Vec<(EvidenceKind, PathBuf)> =
-            vec![(EvidenceKind::Transcript, output.stdout), (EvidenceKind::Stderr, output.stderr)];
+        let mut files: Vec<(EvidenceKind, PathBuf)> = vec![
+            (EvidenceKind::Transcript, output.stdout),
+            (EvidenceKind::Stderr, output.stderr),
+        ];
         for (index, endpoint) in endpoints.into_iter().enumerate() {
             let recorded = endpoint.proxy.finish().await?;
             calls.extend(recorded.calls);
@@ -176,19 +201,32 @@ impl Seat {
                 pieces.push(piece);
             }
         }
-        Ok(Records { calls, exposures, traffic, pieces, folder: records })
+        Ok(Records {
+            calls,
+            exposures,
+            traffic,
+            pieces,
+            folder: records,
+        })
     }
 }
 
 fn open_debug_log(path: &Path) -> std::io::Result<Box<dyn std::io::Write + Send>> {
-    let file = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)?;
     Ok(Box::new(file))
 }
 
 async fn write(path: &Path, bytes: &[u8]) -> Result<(), LinkError> {
     tokio::fs::write(path, bytes)
         .await
-        .map_err(|source| LinkError::Evidence { path: EvidenceKind::ToolList.name().to_owned(), source })
+        .map_err(|source| LinkError::Evidence {
+            path: EvidenceKind::ToolList.name().to_owned(),
+            source,
+        })
 }
 
 /// The relay of an agent that has a key, or that talks to a model without one.
@@ -207,7 +245,12 @@ async fn start_relay(agent: &Agent) -> Result<Option<Relay>, SeatError> {
     };
     let address = agent.base_url.as_deref().unwrap_or(usual);
     let upstream = Url::parse(address).map_err(|error| SeatError::Address(address.to_owned(), error))?;
-    let options = RelayOptions { dialect, upstream, credential: agent.credential.clone(), silence: SILENCE };
+    let options = RelayOptions {
+        dialect,
+        upstream,
+        credential: agent.credential.clone(),
+        silence: SILENCE,
+    };
     Ok(Some(Relay::start(options).await?))
 }
 
@@ -217,5 +260,12 @@ fn session_id() -> String {
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let hex = hex::encode(bytes);
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    format!(
+        "{}-{}-{}-{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..]
+    )
 }

@@ -89,7 +89,11 @@ mod tests {
         assert_eq!(life.word(0, say("too early"), 3), Step::Wait);
         life.turn_over(TurnEnding::Completed);
         life.word(0, say("more"), 3);
-        assert_eq!(life.word(0, say("more"), 3), Step::Wait, "the turn is under way already");
+        assert_eq!(
+            life.word(0, say("more"), 3),
+            Step::Wait,
+            "the turn is under way already"
+        );
         life.turn_over(TurnEnding::Completed);
         assert_eq!(life.word(0, Instruction::Finish, 3), Step::Wait);
     }

@@ -45,7 +45,7 @@ pub struct Ended {
     /// What to say of it.
     pub report: AttemptReport,
     /// What to upload first.
-    pub pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
     /// Holds the files of the pieces; dropping it removes them.
     _folder: Option<TempDir>,
 }
@@ -54,8 +54,21 @@ pub struct Ended {
 pub fn prepare(assignment: Assignment, environment: Environment, says: UnboundedSender<Says>) -> (Control, Attempt) {
     let (word_sender, words) = unbounded_channel();
     let cancel = CancellationToken::new();
-    let control = Control { lease: assignment.lease.clone(), words: word_sender, cancel: cancel.clone() };
-    (control, Attempt { assignment, environment, says, words, cancel })
+    let control = Control {
+        lease: assignment.lease.clone(),
+        words: word_sender,
+        cancel: cancel.clone(),
+    };
+    (
+        control,
+        Attempt {
+            assignment,
+            environment,
+            says,
+            words,
+            cancel,
+        },
+    )
 }
 
 impl Attempt {
@@ -63,13 +76,23 @@ impl Attempt {
     pub async fn run(mut self) -> Ended {
         let begun = Instant::now();
         let observer = || -> Box<dyn CallObserver> {
-            Box::new(Onlooker { lease: self.assignment.lease.clone(), says: self.says.clone() })
+            Box::new(Onlooker {
+                lease: self.assignment.lease.clone(),
+                says: self.says.clone(),
+            })
         };
         let mut seat = match Seat::set_up(&self.assignment, &self.environment, observer).await {
             Ok(seat) => seat,
             Err(error) => {
-                let report = AttemptReport { duration_ms: ms_since(begun), ..AttemptReport::fault(error.to_string()) };
-                return Ended { report, pieces: Vec::new(), _folder: None };
+                let report = AttemptReport {
+                    duration_ms: ms_since(begun),
+                    ..AttemptReport::fault(error.to_string())
+                };
+                return Ended {
+                    report,
+                    pieces: Vec::new(),
+                    _folder: None,
+                };
             }
         };
         self.converse(&mut seat).await;
@@ -90,8 +113,15 @@ impl Attempt {
             },
             Err(error) => {
                 let reason = format!("failed to {error}");
-                let report = AttemptReport { duration_ms: ms_since(begun), ..AttemptReport::fault(reason) };
-                Ended { report, pieces: Vec::new(), _folder: None }
+                let report = AttemptReport {
+                    duration_ms: ms_since(begun),
+                    ..AttemptReport::fault(reason)
+                };
+                Ended {
+                    report,
+                    pieces: Vec::new(),
+                    _folder: None,
+                }
             }
         }
     }
@@ -102,11 +132,19 @@ impl Attempt {
         loop {
             step = match step {
                 Step::RunTurn(index, prompt) => {
-                    self.say(Says::Event(self.assignment.lease.clone(), LiveEvent::TurnStarted { turn: index }));
+                    self.say(Says::Event(
+                        self.assignment.lease.clone(),
+                        LiveEvent::TurnStarted { turn: index },
+                    ));
                     let turn = run_turn(seat, &self.assignment, index, prompt, &self.cancel).await;
                     let ending = turn.ending;
                     let (calls, exposures) = seat.recorded(index).await;
-                    let report = TurnReport { turn, calls, exposures, traffic: seat.traffic() };
+                    let report = TurnReport {
+                        turn,
+                        calls,
+                        exposures,
+                        traffic: seat.traffic(),
+                    };
                     self.say(Says::Turn(self.assignment.lease.clone(), Box::new(report)));
                     life.turn_over(ending)
                 }
@@ -142,7 +180,10 @@ impl Onlooker {
 
 impl CallObserver for Onlooker {
     fn started(&mut self, call: &ToolCall) {
-        self.say(LiveEvent::CallStarted { call: call.id.clone(), tool: call.tool.clone() });
+        self.say(LiveEvent::CallStarted {
+            call: call.id.clone(),
+            tool: call.tool.clone(),
+        });
     }
 
     fn ended(&mut self, call: &ToolCall) {

@@ -62,15 +62,34 @@ pub(super) async fn run_turn(
 }
 
 fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::RunningProcess, String> {
-    let invocation =
-        seat.driver.invocation(index, prompt).map_err(|error| format!("failed to prepare the agent: {error}"))?;
-    let Invocation { program, args, env, path, stdin, cwd, files } = invocation;
+    let invocation = seat
+        .driver
+        .invocation(index, prompt)
+        .map_err(|error| format!("failed to prepare the agent: {error}"))?;
+    let Invocation {
+        program,
+        args,
+        env,
+        path,
+        stdin,
+        cwd,
+        files,
+    } = invocation;
     let failed = |error: crate::sandbox::SandboxError| format!("failed to {error}");
     for file in &files {
         seat.sandbox.write(&file.path, &file.contents).map_err(failed)?;
     }
-    let spec = Spec { program, args, env, path, stdin, cwd };
-    seat.sandbox.start(&spec, &seat.output, Limits::default()).map_err(failed)
+    let spec = Spec {
+        program,
+        args,
+        env,
+        path,
+        stdin,
+        cwd,
+    };
+    seat.sandbox
+        .start(&spec, &seat.output, Limits::default())
+        .map_err(failed)
 }
 
 /// Reads the agent's output until it ends or has to be ended.
@@ -169,9 +188,12 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
     turn.warnings = reading.warnings;
     turn.model = reading.model;
     turn.reported_calls = reading.reported_calls;
-    turn.model_refusal = reading.model_refusal;
+    turn.model_refusal = reading.refusal;
     if end.leftovers > 0 {
-        turn.warnings.push(format!("{} processes outlived the agent and were killed", end.leftovers));
+        turn.warnings.push(format!(
+            "{} processes outlived the agent and were killed",
+            end.leftovers
+        ));
     }
     let seconds = end.duration.as_secs_f64();
     match cut {
@@ -198,5 +220,7 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
 }
 
 pub(super) fn unix_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -16,7 +16,9 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix("unix:") {
             Some(path) if path.starts_with('/') => Ok(Self::Unix(PathBuf::from(path))),
-            _ => Err(format!("`{text}` is no address of a coordinator; write `unix:/absolute/path`")),
+            _ => Err(format!(
+                "`{text}` is no address of a coordinator; write `unix:/absolute/path`"
+            )),
         }
     }
 }

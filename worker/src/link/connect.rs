@@ -27,8 +27,9 @@ impl Interceptor for Token {
 
 /// Connects to the coordinator.
 pub(super) async fn connect(address: &Address, token: &SecretString) -> Result<Authenticated, LinkError> {
-    let mut value: MetadataValue<Ascii> =
-        format!("Bearer {}", token.expose_secret()).parse().map_err(|_| LinkError::Token)?;
+    let mut value: MetadataValue<Ascii> = format!("Bearer {}", token.expose_secret())
+        .parse()
+        .map_err(|_| LinkError::Token)?;
     value.set_sensitive(true);
     let Address::Unix(path) = address;
     let path = path.clone();

@@ -29,7 +29,10 @@ pub(crate) struct Piece {
 
 /// Hashes the file and names it by its content. `None` when it is empty: nothing is no evidence.
 pub(crate) async fn piece(kind: EvidenceKind, path: &Path) -> Result<Option<Piece>, LinkError> {
-    let failed = |source| LinkError::Evidence { path: kind.name().to_owned(), source };
+    let failed = |source| LinkError::Evidence {
+        path: kind.name().to_owned(),
+        source,
+    };
     let mut file = File::open(path).await.map_err(failed)?;
     let mut hash = Sha256::new();
     let mut bytes = 0_u64;
@@ -42,8 +45,15 @@ pub(crate) async fn piece(kind: EvidenceKind, path: &Path) -> Result<Option<Piec
         hash.update(&buffer[..read]);
         bytes += read as u64;
     }
-    let reference = EvidenceRef { kind, sha256: hex::encode(hash.finalize()), bytes };
-    Ok((bytes > 0).then(|| Piece { reference, path: path.to_owned() }))
+    let reference = EvidenceRef {
+        kind,
+        sha256: hex::encode(hash.finalize()),
+        bytes,
+    };
+    Ok((bytes > 0).then(|| Piece {
+        reference,
+        path: path.to_owned(),
+    }))
 }
 
 /// Uploads a piece; what is there already is not sent again. Durable at the coordinator when it returns.
@@ -53,11 +63,20 @@ pub(crate) async fn upload(
     piece: &Piece,
 ) -> Result<(), LinkError> {
     let EvidenceRef { kind, sha256, bytes } = piece.reference.clone();
-    let have = client.have(v1::HaveRequest { sha256: sha256.clone(), bytes }).await?.into_inner();
+    let have = client
+        .have(v1::HaveRequest {
+            sha256: sha256.clone(),
+            bytes,
+        })
+        .await?
+        .into_inner();
     if have.complete {
         return Ok(());
     }
-    let failed = |source| LinkError::Evidence { path: kind.name().to_owned(), source };
+    let failed = |source| LinkError::Evidence {
+        path: kind.name().to_owned(),
+        source,
+    };
     let mut file = File::open(&piece.path).await.map_err(failed)?;
     file.seek(SeekFrom::Start(have.offset)).await.map_err(failed)?;
     let header = v1::UploadHeader {

@@ -95,11 +95,7 @@ enum Broken {
 }
 
 impl Link {
-    async fn live(
-        &mut self,
-        mut heard: UnboundedReceiver<Says>,
-        stop: CancellationToken,
-    ) -> Result<(), LinkError> {
+    async fn live(&mut self, mut heard: UnboundedReceiver<Says>, stop: CancellationToken) -> Result<(), LinkError> {
         let mut pause = FIRST_PAUSE;
         let mut last_contact = Instant::now();
         loop {
@@ -208,13 +204,25 @@ impl Link {
                 self.lease = lease;
             }
             Order::Assignment(assignment) => self.begin(*assignment, channel.clone()),
-            Order::Instruction { lease, after_turn, instruction } => {
-                if let Some(control) = self.attempts.get(&lease.attempt).filter(|control| control.lease == lease) {
+            Order::Instruction {
+                lease,
+                after_turn,
+                instruction,
+            } => {
+                if let Some(control) = self
+                    .attempts
+                    .get(&lease.attempt)
+                    .filter(|control| control.lease == lease)
+                {
                     control.instruct(after_turn, instruction);
                 }
             }
             Order::Cancel { lease, reason: _ } => {
-                if let Some(control) = self.attempts.get(&lease.attempt).filter(|control| control.lease == lease) {
+                if let Some(control) = self
+                    .attempts
+                    .get(&lease.attempt)
+                    .filter(|control| control.lease == lease)
+                {
                     control.cancel();
                 }
             }
@@ -233,7 +241,10 @@ impl Link {
             let mut ended = attempt.run().await;
             if let Err(error) = upload_all(channel, &lease.attempt, &ended.pieces).await {
                 ended.report.evidence.clear();
-                ended.report.machinery_fault.get_or_insert_with(|| format!("failed to upload the evidence: {error}"));
+                ended
+                    .report
+                    .machinery_fault
+                    .get_or_insert_with(|| format!("failed to upload the evidence: {error}"));
             }
             (lease, ended)
         });
@@ -248,14 +259,19 @@ impl Link {
             Ok((lease, ended)) => {
                 self.attempts.remove(&lease.attempt);
                 let report = Box::new(ended.report);
-                self.unacknowledged.insert(lease.attempt.clone(), (lease.clone(), report.clone()));
+                self.unacknowledged
+                    .insert(lease.attempt.clone(), (lease.clone(), report.clone()));
                 // When the stream is broken it is repeated on the next one.
                 let _ = out.send((&Says::Finished(lease, report)).into());
             }
             Err(error) => {
                 // A panic in an attempt is a fault of ours: its lease ends unrenewed and the coordinator tries again.
-                let panicked: Vec<AttemptId> =
-                    self.attempts.iter().filter(|(_, control)| control.is_closed()).map(|(id, _)| id.clone()).collect();
+                let panicked: Vec<AttemptId> = self
+                    .attempts
+                    .iter()
+                    .filter(|(_, control)| control.is_closed())
+                    .map(|(id, _)| id.clone())
+                    .collect();
                 for id in panicked {
                     if let Some(control) = self.attempts.remove(&id) {
                         let report = Box::new(AttemptReport::fault(format!("the worker's own code failed: {error}")));

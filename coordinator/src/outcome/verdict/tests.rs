@@ -21,10 +21,20 @@ impl Attempt {
             turns: vec![turn(0, TurnEnding::Completed)],
             calls: vec![call("a", CallState::Ok)],
             exposures: vec![exposed()],
-            traffic: ModelTraffic { observed: true, requests: 2, succeeded: 2, ..ModelTraffic::default() },
+            traffic: ModelTraffic {
+                observed: true,
+                requests: 2,
+                succeeded: 2,
+                ..ModelTraffic::default()
+            },
             ..Conversation::default()
         };
-        Self { machinery_fault: None, interrupted: false, conversation, expected: vec!["a".to_owned()] }
+        Self {
+            machinery_fault: None,
+            interrupted: false,
+            conversation,
+            expected: vec!["a".to_owned()],
+        }
     }
 
     fn but(change: impl FnOnce(&mut Self)) -> Self {
@@ -75,15 +85,20 @@ fn every_expectation_met_passes_and_stands() {
 #[test]
 fn an_expectation_unmet_fails_and_stands() {
     let verdict = Attempt::but(|attempt| attempt.conversation.calls.clear()).verdict();
-    assert_eq!((verdict.outcome, verdict.next), (Outcome::Failed(FailureClass::ExpectationUnmet), Next::Stands));
+    assert_eq!(
+        (verdict.outcome, verdict.next),
+        (Outcome::Failed(FailureClass::ExpectationUnmet), Next::Stands)
+    );
     assert_eq!(verdict.reason, "a called successfully: it was never called");
 }
 
 #[test]
 fn an_agent_that_crashed_fails_even_with_every_call_made() {
-    let verdict =
-        Attempt::but(|attempt| attempt.conversation.turns = vec![turn(0, TurnEnding::AgentError)]).verdict();
-    assert_eq!((verdict.outcome, verdict.next), (Outcome::Failed(FailureClass::AgentError), Next::Stands));
+    let verdict = Attempt::but(|attempt| attempt.conversation.turns = vec![turn(0, TurnEnding::AgentError)]).verdict();
+    assert_eq!(
+        (verdict.outcome, verdict.next),
+        (Outcome::Failed(FailureClass::AgentError), Next::Stands)
+    );
 }
 
 #[test]
@@ -113,10 +128,19 @@ fn waiting_in_earlier_turns_does_not_excuse_the_last_one() {
 
 #[test]
 fn a_model_that_is_overloaded_is_tried_again_more_slowly() {
-    for (status, code) in [(429, "rate_limit_error"), (500, "api_error"), (529, "overloaded_error"), (0, "")] {
+    for (status, code) in [
+        (429, "rate_limit_error"),
+        (500, "api_error"),
+        (529, "overloaded_error"),
+        (0, ""),
+    ] {
         let verdict = refused(status, code, "busy").verdict();
         assert_eq!(verdict.outcome, INVALID_MODEL, "{status}");
-        assert!(matches!(verdict.next, Next::Again { slower: Some(_) }), "{status}: {:?}", verdict.next);
+        assert!(
+            matches!(verdict.next, Next::Again { slower: Some(_) }),
+            "{status}: {:?}",
+            verdict.next
+        );
     }
 }
 
@@ -130,7 +154,11 @@ fn a_model_that_refuses_for_good_stops_dispatch() {
     ] {
         let verdict = refused(status, code, message).verdict();
         assert_eq!(verdict.outcome, INVALID_MODEL, "{status} {code}");
-        assert!(matches!(verdict.next, Next::StopDispatch(_)), "{status} {code}: {:?}", verdict.next);
+        assert!(
+            matches!(verdict.next, Next::StopDispatch(_)),
+            "{status} {code}: {:?}",
+            verdict.next
+        );
     }
 }
 
@@ -166,10 +194,16 @@ fn without_a_relay_the_agents_own_word_for_a_refusal_counts() {
 #[test]
 fn an_agent_that_was_never_shown_the_tools_is_not_judged() {
     let never_connected = Attempt::but(|attempt| attempt.conversation.exposures[0].initialized = false).verdict();
-    assert_eq!((never_connected.outcome, never_connected.next), (INVALID_EXPOSURE, AGAIN));
+    assert_eq!(
+        (never_connected.outcome, never_connected.next),
+        (INVALID_EXPOSURE, AGAIN)
+    );
     let never_listed = Attempt::but(|attempt| attempt.conversation.exposures[0].tools_listed = false).verdict();
     assert_eq!(never_listed.outcome, INVALID_EXPOSURE);
-    assert_eq!(never_listed.reason, "the agent never listed the tools of mcp-under-test");
+    assert_eq!(
+        never_listed.reason,
+        "the agent never listed the tools of mcp-under-test"
+    );
 }
 
 #[test]
@@ -194,7 +228,10 @@ fn a_server_that_did_not_answer_the_agent_is_the_servers_fault() {
         let exposure = &mut attempt.conversation.exposures[0];
         exposure.initialized = false;
         exposure.tools_listed = false;
-        exposure.faults = vec![ServerFault { what: "connection refused".to_owned(), at_unix_ms: 0 }];
+        exposure.faults = vec![ServerFault {
+            what: "connection refused".to_owned(),
+            at_unix_ms: 0,
+        }];
     })
     .verdict();
     assert_eq!((verdict.outcome, verdict.next), (INVALID_SERVER, AGAIN));
@@ -210,17 +247,41 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
         .verdict()
         .outcome
     };
-    let broken = |tool: &str| ToolCall { http_status: Some(502), ..call(tool, CallState::HttpError) };
+    let broken = |tool: &str| ToolCall {
+        http_status: Some(502),
+        ..call(tool, CallState::HttpError)
+    };
     let unmet = Outcome::Failed(FailureClass::ExpectationUnmet);
     assert_eq!(with_calls(vec![call("a", CallState::Ok), broken("b")]), INVALID_SERVER);
-    assert_eq!(with_calls(vec![call("a", CallState::Ok), call("b", CallState::NeverFinished)]), INVALID_SERVER);
-    assert_eq!(with_calls(vec![call("a", CallState::Ok), broken("c")]), unmet, "c did not matter");
-    assert_eq!(with_calls(vec![broken("b"), call("a", CallState::Ok), call("b", CallState::Ok)]), Outcome::Passed);
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), call("b", CallState::NeverFinished)]),
+        INVALID_SERVER
+    );
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), broken("c")]),
+        unmet,
+        "c did not matter"
+    );
+    assert_eq!(
+        with_calls(vec![broken("b"), call("a", CallState::Ok), call("b", CallState::Ok)]),
+        Outcome::Passed
+    );
     for handled in [CallState::ToolError, CallState::ProtocolError, CallState::Cancelled] {
-        assert_eq!(with_calls(vec![call("a", CallState::Ok), call("b", handled)]), unmet, "{handled:?}");
+        assert_eq!(
+            with_calls(vec![call("a", CallState::Ok), call("b", handled)]),
+            unmet,
+            "{handled:?}"
+        );
     }
-    let refused = ToolCall { http_status: Some(400), ..call("b", CallState::HttpError) };
-    assert_eq!(with_calls(vec![call("a", CallState::Ok), refused]), unmet, "a 4xx is the agent's to handle");
+    let refused = ToolCall {
+        http_status: Some(400),
+        ..call("b", CallState::HttpError)
+    };
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), refused]),
+        unmet,
+        "a 4xx is the agent's to handle"
+    );
 }
 
 #[test]

@@ -3,16 +3,34 @@ use super::*;
 use crate::outcome::InvalidCause;
 
 fn state(cells: u32, iterations: u32, concurrency: u32) -> State {
-    let settings = Settings { max_attempts: 3, concurrency, lease_ms: 10_000 };
-    State::new(Plan::new(cells, iterations, 1), settings, HashSet::new(), HashMap::new(), 0)
+    let settings = Settings {
+        max_attempts: 3,
+        concurrency,
+        lease_ms: 10_000,
+    };
+    State::new(
+        Plan::new(cells, iterations, 1),
+        settings,
+        HashSet::new(),
+        HashMap::new(),
+        0,
+    )
 }
 
 fn passed() -> Verdict {
-    Verdict { outcome: Outcome::Passed, reason: String::new(), next: Next::Stands }
+    Verdict {
+        outcome: Outcome::Passed,
+        reason: String::new(),
+        next: Next::Stands,
+    }
 }
 
 fn invalid(slower: Option<u64>) -> Verdict {
-    Verdict { outcome: Outcome::Invalid(InvalidCause::Model), reason: String::new(), next: Next::Again { slower } }
+    Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Model),
+        reason: String::new(),
+        next: Next::Again { slower },
+    }
 }
 
 fn leases(effects: &[Effect]) -> Vec<Lease> {
@@ -34,7 +52,14 @@ fn never_more_at_once_than_allowed_and_every_iteration_once() {
     assert_eq!(running.len(), 2);
     while let Some(lease) = running.pop() {
         assert!(seen.insert(lease.attempt.clone()));
-        assert!(matches!(state.conclude(&lease, &passed(), 0), Conclusion::Accepted { last: true, attempt: 1, .. }));
+        assert!(matches!(
+            state.conclude(&lease, &passed(), 0),
+            Conclusion::Accepted {
+                last: true,
+                attempt: 1,
+                ..
+            }
+        ));
         running.extend(leases(&state.dispatch(0)));
         assert!(running.len() <= 2);
     }
@@ -98,7 +123,14 @@ fn the_result_of_an_old_lease_is_late() {
     let second = leases(&state.dispatch(20_000)).pop().unwrap();
     assert!(second.epoch > first.epoch);
     assert_eq!(state.conclude(&first, &passed(), 20_000), Conclusion::Late);
-    assert!(matches!(state.conclude(&second, &passed(), 20_000), Conclusion::Accepted { attempt: 2, last: true, .. }));
+    assert!(matches!(
+        state.conclude(&second, &passed(), 20_000),
+        Conclusion::Accepted {
+            attempt: 2,
+            last: true,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -106,7 +138,13 @@ fn heartbeats_renew_only_the_current_lease() {
     let mut state = state(1, 1, 1);
     state.join("w", 1);
     let lease = leases(&state.dispatch(0)).pop().unwrap();
-    state.heartbeat(&[Lease { epoch: lease.epoch + 1, ..lease.clone() }], 9_000);
+    state.heartbeat(
+        &[Lease {
+            epoch: lease.epoch + 1,
+            ..lease.clone()
+        }],
+        9_000,
+    );
     assert_eq!(state.expire(10_000).len(), 1);
     state.heartbeat(std::slice::from_ref(&lease), 9_000);
     assert!(state.expire(18_999).is_empty());
@@ -147,7 +185,10 @@ fn a_refusal_for_good_stops_everything_and_leaves_the_iteration_open() {
         reason: String::new(),
         next: Next::StopDispatch("no key".to_owned()),
     };
-    assert!(matches!(state.conclude(&lease, &verdict, 0), Conclusion::Accepted { last: false, .. }));
+    assert!(matches!(
+        state.conclude(&lease, &verdict, 0),
+        Conclusion::Accepted { last: false, .. }
+    ));
     assert!(state.is_done());
 }
 
@@ -155,7 +196,11 @@ fn a_refusal_for_good_stops_everything_and_leaves_the_iteration_open() {
 fn a_resumed_run_goes_on_where_it_was() {
     let finished = HashSet::from([Slot { cell: 0, iteration: 1 }]);
     let tried = HashMap::from([(Slot { cell: 1, iteration: 1 }, Tried { attempts: 2, spent: 1 })]);
-    let settings = Settings { max_attempts: 3, concurrency: 9, lease_ms: 10_000 };
+    let settings = Settings {
+        max_attempts: 3,
+        concurrency: 9,
+        lease_ms: 10_000,
+    };
     let mut state = State::new(Plan::new(2, 1, 1), settings, finished, tried, 5);
     state.join("w", 9);
     let given = leases(&state.dispatch(5));

@@ -49,7 +49,11 @@ pub(super) enum Asked {
     /// `tools/call`
     Call(CallKey),
     /// Something about the task that a call became.
-    Task { request: TaskRequest, task: Option<String>, message: Box<Message> },
+    Task {
+        request: TaskRequest,
+        task: Option<String>,
+        message: Box<Message>,
+    },
     /// Anything else.
     Other(Box<Message>),
 }
@@ -104,7 +108,9 @@ impl Exchange {
             is_get: opening.is_get,
             target: opening.target,
             session: opening.session,
-            stateless: opening.revision.is_some_and(|revision| revision.as_str() >= "2026-07-28"),
+            stateless: opening
+                .revision
+                .is_some_and(|revision| revision.as_str() >= "2026-07-28"),
             continues,
             posted: Vec::new(),
             had_call: false,
@@ -152,7 +158,8 @@ impl Summary {
         if !stateless && (resumes || (self.kind == ReplyKind::Events && success && self.resumable)) {
             return Phase::Suspended;
         }
-        let accepted = success && !self.is_get && matches!(self.kind, ReplyKind::None | ReplyKind::Other(_)) && !stateless;
+        let accepted =
+            success && !self.is_get && matches!(self.kind, ReplyKind::None | ReplyKind::Other(_)) && !stateless;
         if accepted && self.unreadable.is_none() && (self.status == Some(202) || *ending == Ending::Complete) {
             // 2024-11-05: the request is accepted, its answer comes on the event stream.
             return Phase::Detached;
