@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::pack::Packed;
 use super::piece::{HEADER, PieceHeader};
 use super::place;
-use super::row::{AttemptRow, RunRow, class_or_cause, sql_int, state_name};
+use super::row::{AttemptRow, LeaseRow, RunRow, class_or_cause, sql_int, state_name};
 
 /// Why a request was refused.
 enum Refusal {
@@ -106,6 +106,9 @@ pub(super) fn apply(
                 }
             }),
         ),
+        Command::PutLease(lease, reply) => {
+            Answer::Done(reply, alone(transaction, path, |database| put_lease(database, &lease)))
+        }
         Command::PutAttempt(attempt, reply) => Answer::Put(
             reply,
             alone(transaction, path, |database| put_attempt(database, &attempt)),
@@ -160,6 +163,26 @@ fn create_run(database: &Connection, run: &RunRow) -> Result<(), Refusal> {
     } else {
         Ok(())
     }
+}
+
+fn put_lease(database: &Connection, lease: &LeaseRow) -> Result<(), Refusal> {
+    let run = run_key(database, &lease.run)?;
+    database
+        .prepare_cached(
+            "INSERT INTO lease VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (run, cell, iteration, attempt) DO UPDATE SET
+                 epoch = excluded.epoch, worker = excluded.worker, given_at_unix_ms = excluded.given_at_unix_ms",
+        )?
+        .execute(params![
+            run,
+            lease.key.cell,
+            lease.key.iteration,
+            lease.key.attempt,
+            lease.epoch,
+            lease.worker,
+            lease.given_at_unix_ms
+        ])?;
+    Ok(())
 }
 
 fn put_attempt(database: &Connection, attempt: &AttemptRow) -> Result<PutAttempt, Refusal> {
@@ -219,6 +242,9 @@ fn put_attempt(database: &Connection, attempt: &AttemptRow) -> Result<PutAttempt
             attempt.epoch,
             record
         ])?;
+    database
+        .prepare_cached("DELETE FROM lease WHERE run = ?1 AND cell = ?2 AND iteration = ?3 AND attempt = ?4")?
+        .execute(params![run, cell, iteration, number])?;
     Ok(PutAttempt::Accepted)
 }
 

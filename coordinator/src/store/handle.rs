@@ -17,11 +17,12 @@ use super::layout::Layout;
 use super::object::{self, Compressed};
 use super::pack::PackWriter;
 use super::reader::Reader;
-use super::row::{AttemptRow, RunRow};
+use super::row::{AttemptRow, LeaseRow, RunRow, sql_int};
 use super::run_lock::RunLock;
 use super::schema;
 use super::upload::{self, Upload};
 use super::writer::{QUEUE, Syncs, Writer};
+use crate::event::AttemptKey;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Whether a result counts.
@@ -138,6 +139,31 @@ impl Store {
     /// [`StoreError::NoSuchRun`], or what stopped the commit.
     pub async fn set_state(&self, run: &RunId, state: RunState) -> Result<(), StoreError> {
         self.ask(|reply| Command::SetState(run.clone(), state, reply)).await
+    }
+
+    /// Notes that an attempt is being given out to `worker` under the lease of `epoch`. Done before the worker hears of it,
+    /// it lets a coordinator that takes over from a killed one know what was in flight
+    /// ([`super::Unfinished::in_flight`]). The note is gone once the attempt is stored.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what stopped the commit.
+    pub async fn put_lease(
+        &self,
+        run: &RunId,
+        key: AttemptKey,
+        epoch: u64,
+        worker: &str,
+        given_at_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let worker = worker.to_owned();
+        let row = LeaseRow {
+            run: run.clone(),
+            key,
+            epoch: sql_int(epoch),
+            worker,
+            given_at_unix_ms,
+        };
+        self.ask(|reply| Command::PutLease(row, reply)).await
     }
 
     /// Stores an attempt that ran under the lease of `epoch`.

@@ -29,7 +29,7 @@ mod writer;
 
 pub use error::StoreError;
 pub use evidence_reader::EvidenceReader;
-pub use filter::AttemptFilter;
+pub use filter::{AttemptFilter, Watermark};
 pub use handle::{Have, PutAttempt, Store, SyncCounts};
 pub use head::RunHead;
 pub use progress::{Progress, Unfinished};
