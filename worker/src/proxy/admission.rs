@@ -31,7 +31,10 @@ pub(super) struct Gate {
 impl Gate {
     /// Opens the MCP path alone.
     pub(super) fn new(path: &str) -> Self {
-        Self { path: path.to_owned(), announced: RwLock::default() }
+        Self {
+            path: path.to_owned(),
+            announced: RwLock::default(),
+        }
     }
 
     /// Opens a path that the server announced; `false` when there are too many already.
@@ -54,12 +57,20 @@ impl Gate {
         if hosts.next().is_some() || !host.as_ref().is_some_and(is_loopback) {
             return Admission::Forbidden;
         }
-        if headers.get_all(ORIGIN).iter().any(|origin| !origin.to_str().is_ok_and(is_loopback_origin)) {
+        if headers
+            .get_all(ORIGIN)
+            .iter()
+            .any(|origin| !origin.to_str().is_ok_and(is_loopback_origin))
+        {
             return Admission::Forbidden;
         }
         let path = uri.path();
         let known = path == self.path
-            || self.announced.read().unwrap_or_else(PoisonError::into_inner).contains(path);
+            || self
+                .announced
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .contains(path);
         if known { Admission::Forward } else { Admission::NotFound }
     }
 }
@@ -69,8 +80,12 @@ fn is_loopback(authority: &Authority) -> bool {
 }
 
 fn is_loopback_origin(origin: &str) -> bool {
-    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    authority.and_then(|authority| authority.parse().ok()).is_some_and(|authority| is_loopback(&authority))
+    let authority = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    authority
+        .and_then(|authority| authority.parse().ok())
+        .is_some_and(|authority| is_loopback(&authority))
 }
 
 #[cfg(test)]
@@ -82,7 +97,10 @@ mod tests {
     fn admit(gate: &Gate, uri: &str, headers: &[(&str, &str)]) -> Admission {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(http::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+            map.append(
+                http::HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                value.parse().unwrap(),
+            );
         }
         gate.admit(&uri.parse().unwrap(), &map)
     }
@@ -92,7 +110,14 @@ mod tests {
         let gate = Gate::new("/mcp");
         let host = [("host", "127.0.0.1:8080")];
         assert_eq!(admit(&gate, "/mcp?a=b", &host), Admission::Forward);
-        for path in ["/", "/mcp/", "/MCP", "/.well-known/oauth-authorization-server", "/register", "/messages?id=1"] {
+        for path in [
+            "/",
+            "/mcp/",
+            "/MCP",
+            "/.well-known/oauth-authorization-server",
+            "/register",
+            "/messages?id=1",
+        ] {
             assert_eq!(admit(&gate, path, &host), Admission::NotFound, "{path}");
         }
         assert!(gate.open("/messages"));
@@ -120,7 +145,10 @@ mod tests {
         ] {
             assert_eq!(admit(&gate, "/mcp", headers), Admission::Forward, "{headers:?}");
         }
-        assert_eq!(admit(&gate, "http://evil.example/mcp", &[("host", "localhost")]), Admission::Forbidden);
+        assert_eq!(
+            admit(&gate, "http://evil.example/mcp", &[("host", "localhost")]),
+            Admission::Forbidden
+        );
     }
 
     #[test]

@@ -77,7 +77,13 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(inner: Incoming, queue: Arc<Queue>, exchange: ExchangeId, replay: Replay) -> Self {
-        let mut body = Self { inner, queue, exchange, replay, ended: false };
+        let mut body = Self {
+            inner,
+            queue,
+            exchange,
+            replay,
+            ended: false,
+        };
         if body.inner.is_end_stream() {
             body.end();
         }
@@ -87,7 +93,9 @@ impl Live {
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ended, true) {
             self.replay.with(|sent| sent.complete = true);
-            self.queue.push(Tap::RequestEnd { exchange: self.exchange });
+            self.queue.push(Tap::RequestEnd {
+                exchange: self.exchange,
+            });
         }
     }
 }
@@ -110,7 +118,10 @@ impl Body for Outgoing {
                 if let Some(data) = frame.data_ref() {
                     body.queue.active(Instant::now());
                     if let Some(piece) = body.queue.copy(data) {
-                        body.queue.push(Tap::RequestBody { exchange: body.exchange, piece });
+                        body.queue.push(Tap::RequestBody {
+                            exchange: body.exchange,
+                            piece,
+                        });
                     }
                     body.replay.keep(data.clone());
                 }
@@ -148,7 +159,11 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn new(queue: Arc<Queue>, id: ExchangeId) -> Self {
-        Self { queue, id, ended: false }
+        Self {
+            queue,
+            id,
+            ended: false,
+        }
     }
 
     pub(super) fn id(&self) -> ExchangeId {
@@ -161,7 +176,11 @@ impl Exchange {
 
     pub(super) fn end(&mut self, ending: Ending) {
         if !std::mem::replace(&mut self.ended, true) {
-            self.queue.push(Tap::End { exchange: self.id, at: Instant::now(), ending });
+            self.queue.push(Tap::End {
+                exchange: self.id,
+                at: Instant::now(),
+                ending,
+            });
         }
     }
 
@@ -169,7 +188,11 @@ impl Exchange {
         let at = Instant::now();
         self.queue.active(at);
         if let Some(piece) = self.queue.copy(data) {
-            self.queue.push(Tap::ReplyBody { exchange: self.id, at, piece });
+            self.queue.push(Tap::ReplyBody {
+                exchange: self.id,
+                at,
+                piece,
+            });
         }
     }
 }

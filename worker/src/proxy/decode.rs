@@ -46,7 +46,10 @@ impl<W: Write> Decoder<W> {
             "" | "identity" => Ok(Self::Identity(sink)),
             "gzip" | "x-gzip" => Ok(Self::Gzip(MultiGzDecoder::new(sink))),
             "deflate" => Ok(Self::DeflateStart(Some(sink))),
-            "br" => Ok(Self::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(sink, BROTLI_BUFFER)))),
+            "br" => Ok(Self::Brotli(Box::new(brotli_decompressor::DecompressorWriter::new(
+                sink,
+                BROTLI_BUFFER,
+            )))),
             "zstd" => {
                 let decoder = zstd::stream::write::Decoder::new(sink).map_err(DecodeError::Setup)?;
                 Ok(Self::Zstd(Box::new(decoder)))
@@ -131,7 +134,10 @@ mod tests {
         ];
         for (encoding, bytes) in encoded {
             for size in [1, 7, 4096, bytes.len()] {
-                assert!(pieces(encoding, &bytes, size) == plain, "{encoding} in pieces of {size}");
+                assert!(
+                    pieces(encoding, &bytes, size) == plain,
+                    "{encoding} in pieces of {size}"
+                );
             }
         }
     }
@@ -149,8 +155,15 @@ mod tests {
 
     #[test]
     fn garbage_is_an_error_and_an_unknown_encoding_is_named() {
-        assert!(Decoder::new("gzip", Vec::new()).unwrap().push(b"not gzip at all, not at all").is_err());
-        let Err(error) = Decoder::new("rot13", Vec::new()) else { unreachable!() };
+        assert!(
+            Decoder::new("gzip", Vec::new())
+                .unwrap()
+                .push(b"not gzip at all, not at all")
+                .is_err()
+        );
+        let Err(error) = Decoder::new("rot13", Vec::new()) else {
+            unreachable!()
+        };
         assert_eq!(error.to_string(), "content encoding `rot13` cannot be read");
     }
 }

@@ -41,7 +41,10 @@ pub(super) struct Rewritten {
 
 impl EndpointRewriter {
     pub(super) fn new() -> Self {
-        Self { held: Vec::new(), done: false }
+        Self {
+            held: Vec::new(),
+            done: false,
+        }
     }
 
     /// Whether the first event is behind us, so that everything passes untouched.
@@ -68,7 +71,9 @@ impl EndpointRewriter {
                 Some((announcement, replaced)) => {
                     out.announcement = Some(announcement);
                     match replaced {
-                        Some(url) => out.bytes.extend_from_slice(format!("event: endpoint\ndata: {url}\n\n").as_bytes()),
+                        Some(url) => out
+                            .bytes
+                            .extend_from_slice(format!("event: endpoint\ndata: {url}\n\n").as_bytes()),
                         None => out.bytes.extend_from_slice(&block),
                     }
                 }
@@ -96,7 +101,11 @@ fn block_end(bytes: &[u8]) -> Option<usize> {
     while at < bytes.len() {
         let end = at + memchr::memchr2(b'\r', b'\n', &bytes[at..])?;
         // The last byte may be the first half of CRLF; its other half would then start the next block, which is harmless.
-        let next = if bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 };
+        let next = if bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n') {
+            end + 2
+        } else {
+            end + 1
+        };
         if end == at {
             return Some(next);
         }
@@ -106,7 +115,11 @@ fn block_end(bytes: &[u8]) -> Option<usize> {
 }
 
 fn lines(block: &[u8]) -> impl Iterator<Item = &str> {
-    std::str::from_utf8(block).unwrap_or_default().trim_start_matches('\u{feff}').split(['\r', '\n']).filter(|line| !line.is_empty())
+    std::str::from_utf8(block)
+        .unwrap_or_default()
+        .trim_start_matches('\u{feff}')
+        .split(['\r', '\n'])
+        .filter(|line| !line.is_empty())
 }
 
 /// Comments and blank lines only.
@@ -121,12 +134,17 @@ fn only_comments(held: &[u8]) -> bool {
 
 fn endpoint_of(block: &[u8]) -> Option<String> {
     let value = |field: &str| {
-        lines(block).filter(|line| line.split(':').next() == Some(field)).last().map(|line| {
-            let value = line[field.len()..].strip_prefix(':').unwrap_or_default();
-            value.strip_prefix(' ').unwrap_or(value).to_owned()
-        })
+        lines(block)
+            .filter(|line| line.split(':').next() == Some(field))
+            .last()
+            .map(|line| {
+                let value = line[field.len()..].strip_prefix(':').unwrap_or_default();
+                value.strip_prefix(' ').unwrap_or(value).to_owned()
+            })
     };
-    (value("event").as_deref() == Some("endpoint")).then(|| value("data")).flatten()
+    (value("event").as_deref() == Some("endpoint"))
+        .then(|| value("data"))
+        .flatten()
 }
 
 /// What `place` means, and with what it has to be replaced.
@@ -135,10 +153,16 @@ fn announce(place: &str, asked: &Url, target: &Target, own_origin: &str) -> Opti
     let there = relative(&url)?;
     if !target.same_origin(&url) {
         // Led to the proxy it meets a 404; led anywhere else its calls would go unseen.
-        return Some((Announcement::Elsewhere(origin_of(&url)), Some(format!("{own_origin}/elsewhere"))));
+        return Some((
+            Announcement::Elsewhere(origin_of(&url)),
+            Some(format!("{own_origin}/elsewhere")),
+        ));
     }
     let absolute = Url::parse(place).is_ok() || place.starts_with("//");
-    let announcement = Announcement::Path { path: there.path().to_owned(), target: there.to_string() };
+    let announcement = Announcement::Path {
+        path: there.path().to_owned(),
+        target: there.to_string(),
+    };
     Some((announcement, absolute.then(|| format!("{own_origin}{there}"))))
 }
 
@@ -174,7 +198,10 @@ mod tests {
     }
 
     fn messages() -> Option<Announcement> {
-        Some(Announcement::Path { path: "/messages".to_owned(), target: "/messages?id=1".to_owned() })
+        Some(Announcement::Path {
+            path: "/messages".to_owned(),
+            target: "/messages?id=1".to_owned(),
+        })
     }
 
     #[test]
@@ -182,12 +209,18 @@ mod tests {
         let stream = ": hello\n\nevent: endpoint\r\ndata: https://example.com/messages?id=1\r\n\r\ndata: {}\r\n\r\n";
         let (bytes, announced) = for_every_size(stream);
         assert_eq!(announced, messages());
-        assert_eq!(bytes, ": hello\n\nevent: endpoint\ndata: http://127.0.0.1:9/messages?id=1\n\ndata: {}\r\n\r\n");
+        assert_eq!(
+            bytes,
+            ": hello\n\nevent: endpoint\ndata: http://127.0.0.1:9/messages?id=1\n\ndata: {}\r\n\r\n"
+        );
     }
 
     #[test]
     fn a_relative_endpoint_passes_unchanged() {
-        for stream in ["event: endpoint\ndata: /messages?id=1\n\n", "data:/messages?id=1\revent:endpoint\r\rdata: x\r\r"] {
+        for stream in [
+            "event: endpoint\ndata: /messages?id=1\n\n",
+            "data:/messages?id=1\revent:endpoint\r\rdata: x\r\r",
+        ] {
             let (bytes, announced) = for_every_size(stream);
             assert_eq!((bytes.as_str(), announced), (stream, messages()));
         }
@@ -196,14 +229,23 @@ mod tests {
     #[test]
     fn an_endpoint_elsewhere_is_not_reached() {
         let (bytes, announced) = for_every_size("event: endpoint\ndata: https://evil.example/m?k=v\n\n");
-        assert_eq!(announced, Some(Announcement::Elsewhere("https://evil.example".to_owned())));
+        assert_eq!(
+            announced,
+            Some(Announcement::Elsewhere("https://evil.example".to_owned()))
+        );
         assert!(bytes.contains("http://127.0.0.1:9/elsewhere") && !bytes.contains("evil"));
     }
 
     #[test]
     fn other_streams_pass_byte_for_byte() {
         let later = "data: {}\n\nevent: endpoint\ndata: https://example.com/m\n\n";
-        for stream in [later, "id: 1\ndata:\n\ndata: x", "retry: 5\n", "\u{feff}data: a\r\n\r\n", "event: endpoint\ndata"] {
+        for stream in [
+            later,
+            "id: 1\ndata:\n\ndata: x",
+            "retry: 5\n",
+            "\u{feff}data: a\r\n\r\n",
+            "event: endpoint\ndata",
+        ] {
             assert_eq!(for_every_size(stream), (stream.to_owned(), None));
         }
         let binary = b"event: endpoint\ndata: \xFF\n\n";

@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use tokio::sync::Notify;
 
@@ -53,7 +53,11 @@ pub(super) struct NoAnswer;
 
 impl Pair {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, link: Mutex::new(None), closed: Arc::new(Notify::new()) }
+        Self {
+            shared,
+            link: Mutex::new(None),
+            closed: Arc::new(Notify::new()),
+        }
     }
 
     /// Waits until the server closes its side of the pair.
@@ -65,7 +69,10 @@ impl Pair {
     pub(super) async fn serve(&self, request: Request<Incoming>) -> Result<Response<ToAgent>, NoAnswer> {
         match self.shared.gate.admit(request.uri(), request.headers()) {
             Admission::Forward => self.forward(request).await,
-            Admission::Forbidden => Ok(own(StatusCode::FORBIDDEN, "mcproctor: this host or origin may not use the proxy\n")),
+            Admission::Forbidden => Ok(own(
+                StatusCode::FORBIDDEN,
+                "mcproctor: this host or origin may not use the proxy\n",
+            )),
             Admission::NotFound => Ok(own(StatusCode::NOT_FOUND, "mcproctor: only the MCP endpoint is here\n")),
         }
     }
@@ -73,7 +80,11 @@ impl Pair {
     async fn forward(&self, request: Request<Incoming>) -> Result<Response<ToAgent>, NoAnswer> {
         let shared = &self.shared;
         let (mut parts, body) = request.into_parts();
-        let asked = parts.uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+        let asked = parts
+            .uri
+            .path_and_query()
+            .cloned()
+            .unwrap_or_else(|| PathAndQuery::from_static("/"));
         let mut there = shared.target.path_and_query(&asked);
         headers::outbound(&mut parts.headers, &shared.host, &shared.injected);
 
@@ -85,8 +96,13 @@ impl Pair {
         loop {
             let response = match self.send(&parts.method, &there, &parts.headers, outgoing).await {
                 Ok(response) => response,
-                Err(Failure::Unreachable(why)) => {
-                    let text = format!("mcproctor: the MCP server cannot be reached: {}\n", shared.redactor.text(why.clone()));
+                Err(Failure::Unreachable(why, mut body)) => {
+                    // Read to its end, so that the call that nobody gets is recorded.
+                    while let Some(Ok(_)) = body.frame().await {}
+                    let text = format!(
+                        "mcproctor: the MCP server cannot be reached: {}\n",
+                        shared.redactor.text(why.clone())
+                    );
                     exchange.end(Ending::Unreachable(why));
                     return Ok(own(StatusCode::BAD_GATEWAY, text));
                 }
@@ -109,14 +125,20 @@ impl Pair {
                 Redirect::Refuse(origin) => {
                     let what = format!("the server redirects to another origin, {origin}; configure that URL instead");
                     let text = format!("mcproctor: {what}\n");
-                    shared.queue.push(Tap::Fault { at: Instant::now(), what });
+                    shared.queue.push(Tap::Fault {
+                        at: Instant::now(),
+                        what,
+                    });
                     let head = ReplyHead {
                         status: response.status().as_u16(),
                         content_type: None,
                         encoding: None,
                         challenged: false,
                     };
-                    shared.queue.push(Tap::Reply { exchange: exchange.id(), head: Box::new(head) });
+                    shared.queue.push(Tap::Reply {
+                        exchange: exchange.id(),
+                        head: Box::new(head),
+                    });
                     exchange.end(Ending::Complete);
                     return Ok(own(StatusCode::BAD_GATEWAY, text));
                 }
@@ -140,7 +162,12 @@ impl Pair {
             all: shared.log_headers.then(|| headers.clone()),
         };
         let turn = shared.turn.load(Ordering::Relaxed);
-        shared.queue.push(Tap::Request { exchange: id, at, turn, head: Box::new(head) });
+        shared.queue.push(Tap::Request {
+            exchange: id,
+            at,
+            turn,
+            head: Box::new(head),
+        });
         Exchange::new(Arc::clone(&shared.queue), id)
     }
 
@@ -165,10 +192,15 @@ impl Pair {
             let reused = kept.is_some();
             let mut link = match kept.take() {
                 Some(link) => link,
-                None => {
-                    let connected = self.shared.connector.connect(&self.closed).await;
-                    connected.map_err(|error| Failure::Unreachable(reason(error.as_ref())))?
-                }
+                None => match self.shared.connector.connect(&self.closed).await {
+                    Ok(link) => link,
+                    Err(error) => {
+                        return Err(Failure::Unreachable(
+                            reason(error.as_ref()),
+                            Box::new(request.into_body()),
+                        ));
+                    }
+                },
             };
             self.address(&mut request, there, &link);
             match link.send(request).await {
@@ -176,7 +208,9 @@ impl Pair {
                     *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Some(link);
                     return Ok(response);
                 }
-                Err(SendError { unsent: Some(unsent), .. }) if reused => request = unsent,
+                Err(SendError {
+                    unsent: Some(unsent), ..
+                }) if reused => request = unsent,
                 Err(SendError { error, .. }) => return Err(Failure::Lost(reason(&error))),
             }
         }
@@ -197,7 +231,10 @@ impl Pair {
         } else {
             *request.uri_mut() = Uri::from(there.clone());
             *request.version_mut() = Version::HTTP_11;
-            request.headers_mut().entry(HOST).or_insert_with(|| self.shared.host.clone());
+            request
+                .headers_mut()
+                .entry(HOST)
+                .or_insert_with(|| self.shared.host.clone());
         }
     }
 
@@ -219,8 +256,14 @@ impl Pair {
             challenged: seen.challenged,
         };
         let is_events = is_event_stream(head.content_type.as_deref());
-        let plain = head.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
-        shared.queue.push(Tap::Reply { exchange: exchange.id(), head: Box::new(head) });
+        let plain = head
+            .encoding
+            .as_deref()
+            .is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
+        shared.queue.push(Tap::Reply {
+            exchange: exchange.id(),
+            head: Box::new(head),
+        });
         parts.version = Version::HTTP_11;
         if seen.closes {
             parts.headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -255,8 +298,8 @@ impl Pair {
 }
 
 enum Failure {
-    /// There is no connection.
-    Unreachable(String),
+    /// There is no connection; nothing of the body was read.
+    Unreachable(String, Box<Outgoing>),
     /// The connection broke before an answer came.
     Lost(String),
 }

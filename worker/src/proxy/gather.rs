@@ -42,7 +42,11 @@ pub(super) struct Gather {
 impl Gather {
     /// Keeps at most `cap` bytes.
     pub(super) fn new(cap: usize) -> Self {
-        Self { cap, kept: Vec::new(), beyond: None }
+        Self {
+            cap,
+            kept: Vec::new(),
+            beyond: None,
+        }
     }
 
     /// Takes the next piece.
@@ -53,7 +57,11 @@ impl Gather {
                 return;
             }
             let kept = std::mem::take(&mut self.kept);
-            let mut beyond = Box::new(Beyond { hash: Sha256::new(), bytes: 0, scanner: Scanner::default() });
+            let mut beyond = Box::new(Beyond {
+                hash: Sha256::new(),
+                bytes: 0,
+                scanner: Scanner::default(),
+            });
             beyond.push(&kept);
             self.beyond = Some(beyond);
         }
@@ -102,7 +110,9 @@ mod tests {
         assert_eq!(gather.take(), Gathered::Whole(b"{}  ".to_vec()));
         gather.push(b"{\"a");
         gather.push(b"\":1}");
-        let Gathered::Oversize(oversize) = gather.take() else { panic!("kept") };
+        let Gathered::Oversize(oversize) = gather.take() else {
+            panic!("kept")
+        };
         assert_eq!(oversize.bytes, 7);
         assert_eq!(oversize.sha256, hex::encode(Sha256::digest(b"{\"a\":1}")));
         assert!(gather.is_empty());

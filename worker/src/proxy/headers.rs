@@ -22,7 +22,10 @@ impl Injected {
     /// A name or value is not valid in HTTP, or the name belongs to the connection.
     pub(super) fn new(headers: &[Header]) -> Result<Self, ProxyError> {
         let one = |header: &Header| {
-            let refused = |why| ProxyError::Header { name: header.name.clone(), why };
+            let refused = |why| ProxyError::Header {
+                name: header.name.clone(),
+                why,
+            };
             let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| refused("the name is not valid"))?;
             if is_hop_by_hop(&name) || name == http::header::CONTENT_LENGTH {
                 return Err(refused("it belongs to the connection"));
@@ -38,7 +41,15 @@ impl Injected {
 
 fn is_hop_by_hop(name: &HeaderName) -> bool {
     // RFC 9110, section 7.6.1; Keep-Alive and Proxy-Connection have no constants.
-    [CONNECTION, TE, TRANSFER_ENCODING, UPGRADE, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION].contains(name)
+    [
+        CONNECTION,
+        TE,
+        TRANSFER_ENCODING,
+        UPGRADE,
+        PROXY_AUTHENTICATE,
+        PROXY_AUTHORIZATION,
+    ]
+    .contains(name)
         || matches!(name.as_str(), "keep-alive" | "proxy-connection")
 }
 
@@ -87,10 +98,11 @@ pub(super) struct Seen {
 
 /// Turns the server's headers into those that the agent gets: no challenge, nothing that was injected.
 pub(super) fn inbound(status: StatusCode, headers: &mut HeaderMap, injected: &Injected, redactor: &Redactor) -> Seen {
-    let closes = headers
-        .get_all(CONNECTION)
-        .iter()
-        .any(|value| value.to_str().is_ok_and(|value| value.split(',').any(|one| one.trim().eq_ignore_ascii_case("close"))));
+    let closes = headers.get_all(CONNECTION).iter().any(|value| {
+        value
+            .to_str()
+            .is_ok_and(|value| value.split(',').any(|one| one.trim().eq_ignore_ascii_case("close")))
+    });
     strip_hop_by_hop(headers);
     headers.remove(WWW_AUTHENTICATE);
     if !injected.0.is_empty() {
@@ -103,7 +115,10 @@ pub(super) fn inbound(status: StatusCode, headers: &mut HeaderMap, injected: &In
             headers.remove(name);
         }
     }
-    Seen { closes, challenged: status == StatusCode::UNAUTHORIZED }
+    Seen {
+        closes,
+        challenged: status == StatusCode::UNAUTHORIZED,
+    }
 }
 
 #[cfg(test)]
@@ -121,7 +136,10 @@ mod tests {
     }
 
     fn injected() -> (Injected, Redactor) {
-        let header = Header { name: "Authorization".to_owned(), value: "Bearer sentinel".to_owned().into() };
+        let header = Header {
+            name: "Authorization".to_owned(),
+            value: "Bearer sentinel".to_owned().into(),
+        };
         let redactor = Redactor::new([("Authorization", "Bearer sentinel")].into_iter());
         (Injected::new(&[header]).unwrap(), redactor)
     }
@@ -142,14 +160,20 @@ mod tests {
             ("host", "127.0.0.1:1"),
         ]);
         outbound(&mut headers, &HeaderValue::from_static("example.com"), &injected().0);
-        let mut left: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        let mut left: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap()))
+            .collect();
         left.sort_unstable();
-        assert_eq!(left, [
-            ("accept-encoding", "gzip, br"),
-            ("authorization", "Bearer sentinel"),
-            ("host", "example.com"),
-            ("mcp-param-x", "=?base64?eA==?="),
-        ]);
+        assert_eq!(
+            left,
+            [
+                ("accept-encoding", "gzip, br"),
+                ("authorization", "Bearer sentinel"),
+                ("host", "example.com"),
+                ("mcp-param-x", "=?base64?eA==?="),
+            ]
+        );
     }
 
     #[test]
@@ -162,14 +186,23 @@ mod tests {
             ("connection", "Close"),
         ]);
         let seen = inbound(StatusCode::UNAUTHORIZED, &mut headers, &injected, &redactor);
-        assert_eq!(seen, Seen { closes: true, challenged: true });
+        assert_eq!(
+            seen,
+            Seen {
+                closes: true,
+                challenged: true
+            }
+        );
         assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-other"]);
     }
 
     #[test]
     fn headers_that_cannot_be_injected_are_refused_without_their_value() {
         for (name, value) in [("bad name", "s3cret"), ("x-ok", "s3cret\n"), ("Connection", "s3cret")] {
-            let header = Header { name: name.to_owned(), value: value.to_owned().into() };
+            let header = Header {
+                name: name.to_owned(),
+                value: value.to_owned().into(),
+            };
             let error = Injected::new(&[header]).unwrap_err().to_string();
             assert!(error.contains(name) && !error.contains("s3cret"), "{error}");
         }

@@ -23,7 +23,6 @@ impl RawId {
             Err(_) => Self(raw.into()),
         }
     }
-
 }
 
 /// One JSON-RPC message.
@@ -75,21 +74,32 @@ fn read_one(text: &str) -> Result<Message, NotJsonRpc> {
     let answer = envelope.result.is_some() || envelope.error.is_some();
     Ok(Message {
         id: envelope.id.map(|id| RawId::new(id.get())),
-        method: envelope.method.and_then(|method| serde_json::from_str(method.get()).ok()),
+        method: envelope
+            .method
+            .and_then(|method| serde_json::from_str(method.get()).ok()),
         params: owned(envelope.params),
         result: owned(envelope.result),
         error: owned(envelope.error),
         bytes: text.len() as u64,
-        sha256: if answer { hex::encode(Sha256::digest(text.as_bytes())) } else { String::new() },
+        sha256: if answer {
+            hex::encode(Sha256::digest(text.as_bytes()))
+        } else {
+            String::new()
+        },
         oversize: false,
     })
 }
 
 fn read_oversize(oversize: Oversize) -> Result<Vec<Message>, NotJsonRpc> {
-    let Some(skeletons) = oversize.skeletons else { return Err(NotJsonRpc("incomplete JSON".to_owned())) };
+    let Some(skeletons) = oversize.skeletons else {
+        return Err(NotJsonRpc("incomplete JSON".to_owned()));
+    };
     let message = |skeleton: Skeleton| Message {
         id: skeleton.id.as_deref().map(RawId::new),
-        method: skeleton.method.as_deref().and_then(|method| serde_json::from_str(method).ok()),
+        method: skeleton
+            .method
+            .as_deref()
+            .and_then(|method| serde_json::from_str(method).ok()),
         params: skeleton.params.and_then(scalars),
         result: skeleton.result.and_then(scalars),
         error: skeleton.error.and_then(scalars),
@@ -102,7 +112,10 @@ fn read_oversize(oversize: Oversize) -> Result<Vec<Message>, NotJsonRpc> {
 
 /// An object of the scalars that were found.
 fn scalars(fields: BTreeMap<String, String>) -> Option<Box<RawValue>> {
-    let fields: Vec<String> = fields.into_iter().map(|(key, raw)| format!("\"{key}\":{raw}")).collect();
+    let fields: Vec<String> = fields
+        .into_iter()
+        .map(|(key, raw)| format!("\"{key}\":{raw}"))
+        .collect();
     RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
 }
 
@@ -188,7 +201,11 @@ pub(super) fn member<'a>(object: Option<&'a RawValue>, key: &str) -> Option<&'a 
     use serde::Deserializer as _;
     let raw = object?.get();
     let mut reader = serde_json::Deserializer::from_str(raw);
-    reader.deserialize_map(Find(key)).ok().flatten().filter(|found: &&RawValue| found.get() != "null")
+    reader
+        .deserialize_map(Find(key))
+        .ok()
+        .flatten()
+        .filter(|found: &&RawValue| found.get() != "null")
 }
 
 /// The member `key` of a raw object, when it is a string.
@@ -218,7 +235,7 @@ mod tests {
     #[test]
     fn a_batch_gives_each_message_its_own_size() {
         let messages = whole(r#" [ {"id":1,"result":{}} , {"method":"m"} ] "#).unwrap();
-        assert_eq!(messages.iter().map(|one| one.bytes).collect::<Vec<_>>(), [21, 14]);
+        assert_eq!(messages.iter().map(|one| one.bytes).collect::<Vec<_>>(), [20, 14]);
         assert_eq!(messages[1].method.as_deref(), Some("m"));
     }
 

@@ -83,20 +83,49 @@ pub(super) enum Piece {
 /// One thing that happened on the wire, in order.
 #[derive(Debug)]
 pub(super) enum Tap {
-    Request { exchange: ExchangeId, at: Instant, turn: u32, head: Box<RequestHead> },
-    RequestBody { exchange: ExchangeId, piece: Piece },
-    RequestEnd { exchange: ExchangeId },
-    Reply { exchange: ExchangeId, head: Box<ReplyHead> },
-    ReplyBody { exchange: ExchangeId, at: Instant, piece: Piece },
-    End { exchange: ExchangeId, at: Instant, ending: Ending },
+    Request {
+        exchange: ExchangeId,
+        at: Instant,
+        turn: u32,
+        head: Box<RequestHead>,
+    },
+    RequestBody {
+        exchange: ExchangeId,
+        piece: Piece,
+    },
+    RequestEnd {
+        exchange: ExchangeId,
+    },
+    Reply {
+        exchange: ExchangeId,
+        head: Box<ReplyHead>,
+    },
+    ReplyBody {
+        exchange: ExchangeId,
+        at: Instant,
+        piece: Piece,
+    },
+    End {
+        exchange: ExchangeId,
+        at: Instant,
+        ending: Ending,
+    },
     /// A legacy `endpoint` event opened a path.
-    Endpoint { exchange: ExchangeId, target: String },
+    Endpoint {
+        exchange: ExchangeId,
+        target: String,
+    },
     /// Something the report should say about the server.
-    Fault { at: Instant, what: String },
+    Fault {
+        at: Instant,
+        what: String,
+    },
     /// Somebody wants to know what is recorded so far.
     Snapshot(oneshot::Sender<Snapshot>),
     /// The last one.
-    Finish { at: Instant },
+    Finish {
+        at: Instant,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -185,7 +214,11 @@ impl Queue {
         let len = data.len();
         let waiting = self.waiting.fetch_add(len, Ordering::Relaxed);
         if waiting + len <= MEMORY_CAP {
-            let copy = if len < COPY_BELOW { Bytes::copy_from_slice(data) } else { data.clone() };
+            let copy = if len < COPY_BELOW {
+                Bytes::copy_from_slice(data)
+            } else {
+                data.clone()
+            };
             return Some(Piece::Here(copy));
         }
         self.waiting.fetch_sub(len, Ordering::Relaxed);
@@ -214,7 +247,10 @@ impl Queue {
         }
         spill.end += data.len() as u64;
         spill.unread += 1;
-        Ok(Piece::Spilled { offset, len: data.len() })
+        Ok(Piece::Spilled {
+            offset,
+            len: data.len(),
+        })
     }
 
     /// Reads a piece back and forgets it.
@@ -249,7 +285,11 @@ impl Queue {
 
     /// What it means that the agent's connection is gone.
     pub(super) fn agent_gone(&self) -> Ending {
-        if self.stopping.load(Ordering::SeqCst) { Ending::Stopped } else { Ending::ClientLeft }
+        if self.stopping.load(Ordering::SeqCst) {
+            Ending::Stopped
+        } else {
+            Ending::ClientLeft
+        }
     }
 
     /// The recording can no longer be trusted; the first reason is kept.
@@ -308,7 +348,10 @@ mod tests {
         let queue = Queue::new(dir.path().join("spill"));
         let data: Vec<Bytes> = (0..24u8).map(|n| Bytes::from(vec![n; 1024 * 1024])).collect();
         let pieces: Vec<Piece> = data.iter().map(|data| queue.copy(data).unwrap()).collect();
-        assert_eq!(pieces.iter().filter(|piece| matches!(piece, Piece::Here(_))).count(), 16);
+        assert_eq!(
+            pieces.iter().filter(|piece| matches!(piece, Piece::Here(_))).count(),
+            16
+        );
         for (data, piece) in data.iter().zip(pieces) {
             assert!(queue.read(piece).unwrap() == data);
         }

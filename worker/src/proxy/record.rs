@@ -103,17 +103,32 @@ impl Records {
         observer: Option<Box<dyn CallObserver>>,
     ) -> Result<Self, ProxyError> {
         let create = |path: &Path| {
-            let file = File::create(path).map_err(|source| ProxyError::Files { path: path.to_owned(), source })?;
+            let file = File::create(path).map_err(|source| ProxyError::Files {
+                path: path.to_owned(),
+                source,
+            })?;
             Ok::<_, ProxyError>(BufWriter::new(file))
         };
         let files = match folder {
             None => None,
             Some(folder) => {
                 let (calls_path, wire_path) = (folder.join("calls.jsonl"), folder.join("wire.jsonl"));
-                Some(Files { calls: create(&calls_path)?, calls_path, wire: create(&wire_path)?, wire_path })
+                Some(Files {
+                    calls: create(&calls_path)?,
+                    calls_path,
+                    wire: create(&wire_path)?,
+                    wire_path,
+                })
             }
         };
-        Ok(Self { redactor, inline_cap, files, kept: Vec::new(), observer, failed: None })
+        Ok(Self {
+            redactor,
+            inline_cap,
+            files,
+            kept: Vec::new(),
+            observer,
+            failed: None,
+        })
     }
 
     /// A call was sent.

@@ -11,7 +11,16 @@ const SHORTEST: usize = 6;
 /// The same for the value of a header whose name says that it is a credential.
 const SHORTEST_CREDENTIAL: usize = 3;
 /// Parts of header names that say so.
-const CREDENTIAL_NAMES: [&str; 8] = ["auth", "key", "token", "secret", "cookie", "password", "credential", "signature"];
+const CREDENTIAL_NAMES: [&str; 8] = [
+    "auth",
+    "key",
+    "token",
+    "secret",
+    "cookie",
+    "password",
+    "credential",
+    "signature",
+];
 
 /// Knows the secret values of one server.
 pub(super) struct Redactor {
@@ -42,7 +51,12 @@ impl Redactor {
         // The longest first, so that no part of a secret survives another one that it contains.
         secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         secrets.dedup();
-        Self { patterns: secrets.iter().map(|secret| Finder::new(secret.as_bytes()).into_owned()).collect() }
+        Self {
+            patterns: secrets
+                .iter()
+                .map(|secret| Finder::new(secret.as_bytes()).into_owned())
+                .collect(),
+        }
     }
 
     /// Whether `bytes` hold a secret.
@@ -72,7 +86,9 @@ impl Redactor {
         // A secret may also stand in a number or across the punctuation of the text; then only its values are searched.
         let replaced = self.text(raw.get().to_owned());
         RawValue::from_string(replaced)
-            .or_else(|_| serde_json::value::to_raw_value(&self.value(serde_json::from_str(raw.get()).unwrap_or_default())))
+            .or_else(|_| {
+                serde_json::value::to_raw_value(&self.value(serde_json::from_str(raw.get()).unwrap_or_default()))
+            })
             .unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
@@ -80,9 +96,10 @@ impl Redactor {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
-            Value::Object(fields) => {
-                fields.into_iter().map(|(key, field)| (self.text(key), self.value(field))).collect()
-            }
+            Value::Object(fields) => fields
+                .into_iter()
+                .map(|(key, field)| (self.text(key), self.value(field)))
+                .collect(),
             Value::Number(number) if self.finds(number.to_string().as_bytes()) => Value::String(MARK.to_owned()),
             other => other,
         }
@@ -96,14 +113,29 @@ mod tests {
     use super::*;
 
     fn redactor() -> Redactor {
-        Redactor::new([("Authorization", "Bearer sentinel-\"1\""), ("X-Tenant", "acme"), ("X-Pin-Token", "4711")].into_iter())
+        Redactor::new(
+            [
+                ("Authorization", "Bearer sentinel-\"1\""),
+                ("X-Tenant", "acme"),
+                ("X-Pin-Token", "4711"),
+            ]
+            .into_iter(),
+        )
     }
 
     #[test]
     fn a_token_is_removed_with_and_without_its_scheme_and_in_its_json_form() {
-        let json = |text: &str| redactor().json(RawValue::from_string(text.to_owned()).unwrap()).get().to_owned();
+        let json = |text: &str| {
+            redactor()
+                .json(RawValue::from_string(text.to_owned()).unwrap())
+                .get()
+                .to_owned()
+        };
         assert_eq!(json(r#"{"a":"Bearer sentinel-\"1\""}"#), r#"{"a":"[redacted]"}"#);
-        assert_eq!(json(r#"{"a":"<sentinel-\"1\">","b":1}"#), r#"{"a":"<[redacted]>","b":1}"#);
+        assert_eq!(
+            json(r#"{"a":"<sentinel-\"1\">","b":1}"#),
+            r#"{"a":"<[redacted]>","b":1}"#
+        );
         assert_eq!(redactor().text("sentinel-\"1\"".to_owned()), "[redacted]");
     }
 

@@ -28,8 +28,13 @@ pub(super) fn decide(target: &Target, asked: &PathAndQuery, status: StatusCode, 
     if !same_method && !matches!(status.as_u16(), 301..=303) {
         return Redirect::Pass;
     }
-    let location = headers.get(LOCATION).and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
-    let Some(url) = location.zip(target.absolute(asked)).and_then(|(to, from)| from.join(to).ok()) else {
+    let location = headers
+        .get(LOCATION)
+        .and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
+    let Some(url) = location
+        .zip(target.absolute(asked))
+        .and_then(|(to, from)| from.join(to).ok())
+    else {
         return Redirect::Pass;
     };
     if !target.same_origin(&url) {
@@ -64,7 +69,12 @@ mod tests {
     fn decide_for(status: u16, location: &str) -> Redirect {
         let target = Target::parse("https://example.com/mcp").unwrap();
         let headers = HeaderMap::from_iter([(LOCATION, location.parse().unwrap())]);
-        decide(&target, &"/mcp".parse().unwrap(), StatusCode::from_u16(status).unwrap(), &headers)
+        decide(
+            &target,
+            &"/mcp".parse().unwrap(),
+            StatusCode::from_u16(status).unwrap(),
+            &headers,
+        )
     }
 
     #[test]
@@ -76,11 +86,23 @@ mod tests {
             ("sub", "/sub"),
         ] {
             for status in [307, 308] {
-                assert_eq!(decide_for(status, location), Redirect::Follow(there.parse().unwrap()), "{location}");
+                assert_eq!(
+                    decide_for(status, location),
+                    Redirect::Follow(there.parse().unwrap()),
+                    "{location}"
+                );
             }
-            assert_eq!(decide_for(302, location), Redirect::Hand(there.parse().unwrap()), "{location}");
+            assert_eq!(
+                decide_for(302, location),
+                Redirect::Hand(there.parse().unwrap()),
+                "{location}"
+            );
         }
-        for location in ["http://example.com/mcp", "https://example.com:8443/mcp", "//evil.example/mcp"] {
+        for location in [
+            "http://example.com/mcp",
+            "https://example.com:8443/mcp",
+            "//evil.example/mcp",
+        ] {
             assert!(matches!(decide_for(307, location), Redirect::Refuse(_)), "{location}");
             assert!(matches!(decide_for(301, location), Redirect::Refuse(_)), "{location}");
         }

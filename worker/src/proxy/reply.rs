@@ -62,12 +62,17 @@ pub(super) fn own(status: StatusCode, text: impl Into<String>) -> Response<ToAge
 impl Watched {
     fn data(&mut self, data: &Bytes) -> Bytes {
         let shared = &self.shared;
-        let out = self.rewriter.push(data, &self.asked, &shared.target, &shared.own_origin);
+        let out = self
+            .rewriter
+            .push(data, &self.asked, &shared.target, &shared.own_origin);
         let exchange = self.reply.exchange();
         match out.announcement {
             Some(Announcement::Path { path, target }) => {
                 if shared.gate.open(&path) {
-                    exchange.queue().push(Tap::Endpoint { exchange: exchange.id(), target });
+                    exchange.queue().push(Tap::Endpoint {
+                        exchange: exchange.id(),
+                        target,
+                    });
                 }
             }
             Some(Announcement::Elsewhere(origin)) => exchange.queue().push(Tap::Fault {

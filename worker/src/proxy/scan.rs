@@ -27,8 +27,17 @@ pub(super) struct Skeleton {
 }
 
 /// The keys of `params`, `result` and `error` that the recorder asks for.
-const WANTED: [&str; 9] =
-    ["name", "isError", "resultType", "taskId", "status", "requestState", "requestId", "code", "message"];
+const WANTED: [&str; 9] = [
+    "name",
+    "isError",
+    "resultType",
+    "taskId",
+    "status",
+    "requestState",
+    "requestId",
+    "code",
+    "message",
+];
 
 #[derive(Debug, Default)]
 enum Text {
@@ -88,7 +97,9 @@ impl Scanner {
     /// Levels below the message's own braces; 0 is directly inside the message.
     fn level(&self) -> Option<usize> {
         let above = if self.batch { 2 } else { 1 };
-        usize::try_from(self.depth.checked_sub(above)?).ok().filter(|level| *level < LEVELS)
+        usize::try_from(self.depth.checked_sub(above)?)
+            .ok()
+            .filter(|level| *level < LEVELS)
     }
 
     fn byte(&mut self, byte: u8) {
@@ -202,7 +213,9 @@ impl Scanner {
 
     fn end_value(&mut self) {
         let Some(value) = self.value.take() else { return };
-        let (Ok(value), Ok(key)) = (String::from_utf8(value), String::from_utf8(self.key.clone())) else { return };
+        let (Ok(value), Ok(key)) = (String::from_utf8(value), String::from_utf8(self.key.clone())) else {
+            return;
+        };
         if value.is_empty() || value == "null" {
             return;
         }
@@ -252,7 +265,10 @@ mod tests {
         let found = both(text).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id.as_deref(), Some(r#""x\"1""#));
-        assert_eq!(found[0].result.as_ref().unwrap().get("isError").map(String::as_str), Some("true"));
+        assert_eq!(
+            found[0].result.as_ref().unwrap().get("isError").map(String::as_str),
+            Some("true")
+        );
         assert!(found[0].error.is_none());
     }
 
@@ -263,15 +279,24 @@ mod tests {
         let found = both(text).unwrap();
         assert_eq!(found[0].id.as_deref(), Some("9007199254740993"));
         assert_eq!(found[0].method.as_deref(), Some("\"tools/call\""));
-        assert_eq!(found[0].params.as_ref().unwrap().get("name").map(String::as_str), Some("\"yes\""));
+        assert_eq!(
+            found[0].params.as_ref().unwrap().get("name").map(String::as_str),
+            Some("\"yes\"")
+        );
     }
 
     #[test]
     fn every_message_of_a_batch_is_found() {
         let found = both(r#"[{"id":1,"result":{}},{"id":2,"error":{"code":-1,"message":"m"}},[],3]"#).unwrap();
-        assert_eq!(found.iter().map(|one| one.id.clone().unwrap()).collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(
+            found.iter().map(|one| one.id.clone().unwrap()).collect::<Vec<_>>(),
+            ["1", "2"]
+        );
         assert!(found[0].result.is_some());
-        assert_eq!(found[1].error.as_ref().unwrap().get("message").map(String::as_str), Some("\"m\""));
+        assert_eq!(
+            found[1].error.as_ref().unwrap().get("message").map(String::as_str),
+            Some("\"m\"")
+        );
     }
 
     #[test]

@@ -61,14 +61,19 @@ impl Proxy {
             let setup = tokio::task::spawn_blocking(move || Connector::new(&target, ca_pem.as_deref()));
             setup.await.map_err(|error| ProxyError::Recorder(error.to_string()))??
         };
-        let listen = |source| ProxyError::Listen { address: options.listen, source };
+        let listen = |source| ProxyError::Listen {
+            address: options.listen,
+            source,
+        };
         let listener = TcpListener::bind(options.listen).await.map_err(listen)?;
         let address: SocketAddr = listener.local_addr().map_err(listen)?;
         let own_origin = format!("http://{address}");
         let queue = Arc::new(Queue::new(options.spill_dir.join("spill")));
         let host = HeaderValue::from_str(target.authority.as_str());
         let shared = Arc::new(Shared {
-            host: host.map_err(|_| ProxyError::Target { why: "the host is not valid".to_owned() })?,
+            host: host.map_err(|_| ProxyError::Target {
+                why: "the host is not valid".to_owned(),
+            })?,
             gate: Gate::new(&target.path),
             own_origin: own_origin.clone(),
             injected,
@@ -84,7 +89,13 @@ impl Proxy {
         let recorder = Recorder::start(options, queue, redactor)?;
         let (stop, stopped) = oneshot::channel();
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
-        Ok(Self { url, shared, stop: Some(stop), accepting, recorder: Some(recorder) })
+        Ok(Self {
+            url,
+            shared,
+            stop: Some(stop),
+            accepting,
+            recorder: Some(recorder),
+        })
     }
 
     /// What the agent is given in place of the server's URL: loopback, with the same path.
@@ -205,7 +216,9 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
         }
     });
     let mut served = std::pin::pin!(
-        http1::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service)
+        http1::Builder::new()
+            .auto_date_header(false)
+            .serve_connection(TokioIo::new(stream), service)
     );
     // How a connection ended is known from its exchanges.
     tokio::select! {

@@ -72,7 +72,9 @@ impl SseParser {
     /// Takes the next piece and reports every event that it completes.
     pub(super) fn push(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(Event)) {
         while let Some(seen) = self.bom {
-            let Some((&first, rest)) = bytes.split_first() else { return };
+            let Some((&first, rest)) = bytes.split_first() else {
+                return;
+            };
             if first == BOM[seen] {
                 bytes = rest;
                 self.bom = (seen + 1 < BOM.len()).then_some(seen + 1);
@@ -228,7 +230,11 @@ mod tests {
         }
         for a in 0..stream.len() {
             for b in a..stream.len() {
-                assert_eq!(events(&[&stream[..a], &stream[a..b], &stream[b..]]), expected, "split at {a} and {b}");
+                assert_eq!(
+                    events(&[&stream[..a], &stream[a..b], &stream[b..]]),
+                    expected,
+                    "split at {a} and {b}"
+                );
             }
         }
     }
@@ -236,7 +242,19 @@ mod tests {
     #[test]
     fn line_ends_of_every_kind_mean_the_same() {
         for end in ["\n", "\r", "\r\n"] {
-            let stream = ["event: message", "id: 7", "data: {\"a\":", "data: \"🌦\"}", "", ": ping", "", "data:x", "", ""].join(end);
+            let stream = [
+                "event: message",
+                "id: 7",
+                "data: {\"a\":",
+                "data: \"🌦\"}",
+                "",
+                ": ping",
+                "",
+                "data:x",
+                "",
+                "",
+            ]
+            .join(end);
             same_for_every_split(
                 stream.as_bytes(),
                 &[("message", Some("7"), Some("{\"a\":\n\"🌦\"}")), ("", None, Some("x"))],
@@ -247,7 +265,10 @@ mod tests {
     #[test]
     fn only_one_leading_byte_order_mark_is_dropped() {
         same_for_every_split("\u{feff}data: a\n\n".as_bytes(), &[("", None, Some("a"))]);
-        same_for_every_split("\u{feff}\u{feff}data: a\n\ndata: b\n\n".as_bytes(), &[("", None, Some("b"))]);
+        same_for_every_split(
+            "\u{feff}\u{feff}data: a\n\ndata: b\n\n".as_bytes(),
+            &[("", None, Some("b"))],
+        );
         same_for_every_split(b"\xEF\xBBdata: a\n\ndata: b\n\n", &[("", None, Some("b"))]);
     }
 
@@ -264,27 +285,34 @@ mod tests {
 
     #[test]
     fn an_id_without_data_is_reported_and_one_with_nul_is_not() {
-        same_for_every_split(b"id: 1\nretry: 5\n\nid: 2\ndata:\n\nid\0\n\nid: a\0b\ndata: x\n\n", &[
-            ("", Some("1"), None),
-            ("", Some("2"), Some("")),
-            ("", None, Some("x")),
-        ]);
+        same_for_every_split(
+            b"id: 1\nretry: 5\n\nid: 2\ndata:\n\nid\0\n\nid: a\0b\ndata: x\n\n",
+            &[("", Some("1"), None), ("", Some("2"), Some("")), ("", None, Some("x"))],
+        );
     }
 
     #[test]
     fn unknown_and_overlong_fields_are_skipped() {
-        same_for_every_split(b"datax: 1\nabcdefghijk: 2\nDATA: 3\ndata: 4\n\n", &[("", None, Some("4"))]);
+        same_for_every_split(
+            b"datax: 1\nabcdefghijk: 2\nDATA: 3\ndata: 4\n\n",
+            &[("", None, Some("4"))],
+        );
     }
 
     #[test]
     fn data_beyond_the_cap_keeps_size_and_hash() {
         let mut parser = SseParser::new(16);
         let mut seen = Vec::new();
-        let message = format!("{{\"id\":1,\"result\":{{\"text\":\"{}\",\"isError\":true}}}}", "x".repeat(100));
+        let message = format!(
+            "{{\"id\":1,\"result\":{{\"text\":\"{}\",\"isError\":true}}}}",
+            "x".repeat(100)
+        );
         for byte in format!("data: {message}\n\ndata: {{}}\n\n").as_bytes() {
             parser.push(&[*byte], &mut |event| seen.push(event.data.unwrap()));
         }
-        let [Gathered::Oversize(big), Gathered::Whole(small)] = seen.as_slice() else { panic!("{seen:?}") };
+        let [Gathered::Oversize(big), Gathered::Whole(small)] = seen.as_slice() else {
+            panic!("{seen:?}")
+        };
         assert_eq!(big.bytes, message.len() as u64);
         assert_eq!(small, b"{}");
     }

@@ -20,7 +20,14 @@ pub(super) struct Survey {
 
 impl Survey {
     pub(super) fn new(server: String) -> Self {
-        Self { exposure: Exposure { server, ..Exposure::default() }, tools: Vec::new(), list: None }
+        Self {
+            exposure: Exposure {
+                server,
+                ..Exposure::default()
+            },
+            tools: Vec::new(),
+            list: None,
+        }
     }
 
     /// The state so far.
@@ -99,7 +106,8 @@ impl Survey {
 fn canonical(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
-            let mut sorted: Vec<(String, Value)> = fields.into_iter().map(|(key, field)| (key, canonical(field))).collect();
+            let mut sorted: Vec<(String, Value)> =
+                fields.into_iter().map(|(key, field)| (key, canonical(field))).collect();
             sorted.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(Map::from_iter(sorted))
         }
@@ -117,8 +125,18 @@ mod tests {
     use crate::proxy::message;
 
     fn answered(request: &str, response: &str) -> Answered {
-        let read = |text: &str| message::read(Gathered::Whole(text.as_bytes().to_vec())).unwrap().remove(0);
-        Answered { request: read(request), response: read(response), status: Some(200), started_us: 0, at_us: 0 }
+        let read = |text: &str| {
+            message::read(Gathered::Whole(text.as_bytes().to_vec()))
+                .unwrap()
+                .remove(0)
+        };
+        Answered {
+            request: read(request),
+            response: read(response),
+            status: Some(200),
+            started_us: 0,
+            at_us: 0,
+        }
     }
 
     #[test]
@@ -147,7 +165,10 @@ mod tests {
         let mut survey = Survey::new("s".to_owned());
         for method in ["initialize", "server/discover", "tools/list"] {
             let request = format!(r#"{{"id":1,"method":"{method}"}}"#);
-            survey.answered(&answered(&request, r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#));
+            survey.answered(&answered(
+                &request,
+                r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#,
+            ));
         }
         assert!(!survey.exposure().initialized && !survey.exposure().tools_listed);
     }

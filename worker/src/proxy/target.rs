@@ -32,7 +32,9 @@ impl Target {
             _ => return Err(bad("only http and https are supported")),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("user information is not supported; inject an Authorization header instead"));
+            return Err(bad(
+                "user information is not supported; inject an Authorization header instead",
+            ));
         }
         let host = url.host_str().ok_or_else(|| bad("no host"))?;
         let authority = match url.port() {
@@ -54,7 +56,9 @@ impl Target {
 
     /// What is asked of the server for an agent's request target: on the MCP path with the configured query added.
     pub(super) fn path_and_query(&self, asked: &PathAndQuery) -> PathAndQuery {
-        let Some(own) = self.query.as_deref().filter(|_| asked.path() == self.path) else { return asked.clone() };
+        let Some(own) = self.query.as_deref().filter(|_| asked.path() == self.path) else {
+            return asked.clone();
+        };
         let text = match asked.query() {
             Some(query) if !query.is_empty() => format!("{}?{own}&{query}", asked.path()),
             _ => format!("{}?{own}", asked.path()),

@@ -27,7 +27,9 @@ pub(super) fn client_config(ca_pem: Option<&str>) -> Result<ClientConfig, ProxyE
         let mut found = false;
         for certificate in CertificateDer::pem_reader_iter(Cursor::new(pem)) {
             let certificate = certificate.map_err(|error| ProxyError::CaFile(format!("{error:?}")))?;
-            roots.add(certificate).map_err(|error| ProxyError::CaFile(error.to_string()))?;
+            roots
+                .add(certificate)
+                .map_err(|error| ProxyError::CaFile(error.to_string()))?;
             found = true;
         }
         if !found {

@@ -45,15 +45,26 @@ impl Connector {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        let bad = |_| ProxyError::Target { why: "the host is not valid".to_owned() };
+        let bad = |_| ProxyError::Target {
+            why: "the host is not valid".to_owned(),
+        };
         let uri: Uri = format!("{}/", target.origin()).parse().map_err(bad)?;
         if target.scheme == http::uri::Scheme::HTTP {
-            return Ok(Self { way: Way::Plain(tcp), uri });
+            return Ok(Self {
+                way: Way::Plain(tcp),
+                uri,
+            });
         }
-        let builder = HttpsConnectorBuilder::new().with_tls_config(tls::client_config(ca_pem)?).https_only();
+        let builder = HttpsConnectorBuilder::new()
+            .with_tls_config(tls::client_config(ca_pem)?)
+            .https_only();
         let builder = builder.enable_all_versions();
         // Loopback is never asked for through a proxy, whatever the environment says.
-        let intercept = if is_loopback(&uri) { None } else { Matcher::from_env().intercept(&uri) };
+        let intercept = if is_loopback(&uri) {
+            None
+        } else {
+            Matcher::from_env().intercept(&uri)
+        };
         let way = match intercept {
             None => Way::Tls(builder.wrap_connector(tcp)),
             Some(intercept) => {
@@ -87,7 +98,9 @@ fn is_loopback(uri: &Uri) -> bool {
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
         || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 enum Sender {
@@ -121,14 +134,20 @@ impl Link {
                 let _ = connection.await;
                 closed.notify_one();
             });
-            return Ok(Self { sender: Sender::Http2(sender), driver });
+            return Ok(Self {
+                sender: Sender::Http2(sender),
+                driver,
+            });
         }
         let (sender, connection) = http1::handshake(io).await?;
         let driver = tokio::spawn(async move {
             let _ = connection.await;
             closed.notify_one();
         });
-        Ok(Self { sender: Sender::Http1(sender), driver })
+        Ok(Self {
+            sender: Sender::Http1(sender),
+            driver,
+        })
     }
 
     /// Whether requests carry the whole address instead of a `Host` header.
@@ -152,7 +171,10 @@ impl Link {
         };
         result.map_err(|mut error| {
             let unsent = error.take_message();
-            SendError { error: error.into_error(), unsent }
+            SendError {
+                error: error.into_error(),
+                unsent,
+            }
         })
     }
 }
@@ -176,4 +198,3 @@ pub(super) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     }
     text
 }
-

@@ -24,11 +24,23 @@ impl Pairing {
             Asked::Task { request, task, message } => {
                 self.task_answered(request, task, &response, status, at_us);
                 let request = *message;
-                self.changes.push(Change::Answered(Box::new(Answered { request, response, status, started_us, at_us })));
+                self.changes.push(Change::Answered(Box::new(Answered {
+                    request,
+                    response,
+                    status,
+                    started_us,
+                    at_us,
+                })));
             }
             Asked::Other(message) => {
                 let request = *message;
-                self.changes.push(Change::Answered(Box::new(Answered { request, response, status, started_us, at_us })));
+                self.changes.push(Change::Answered(Box::new(Answered {
+                    request,
+                    response,
+                    status,
+                    started_us,
+                    at_us,
+                })));
             }
         }
     }
@@ -86,7 +98,9 @@ impl Pairing {
         http_status: Option<u16>,
         at_us: u64,
     ) {
-        let Some(key) = task.and_then(|task| self.tasks.get(&task).copied()) else { return };
+        let Some(key) = task.and_then(|task| self.tasks.get(&task).copied()) else {
+            return;
+        };
         let state = Some(state);
         let (result, error) = (member(state, "result"), member(state, "error"));
         match text_member(state, "status").as_deref() {
@@ -141,9 +155,10 @@ impl Pairing {
                     _ => (CallState::Ok, None),
                 }
             }
-            (None, None) => {
-                (CallState::TransportLost, Some("the answer has neither a result nor an error".to_owned()))
-            }
+            (None, None) => (
+                CallState::TransportLost,
+                Some("the answer has neither a result nor an error".to_owned()),
+            ),
         };
         self.close_call(key, at_us, state, why);
     }
@@ -167,7 +182,9 @@ fn tool_error_text(result: &RawValue) -> String {
         text: Option<String>,
     }
     let content = member(Some(result), "content");
-    let blocks: Vec<Block> = content.and_then(|content| serde_json::from_str(content.get()).ok()).unwrap_or_default();
+    let blocks: Vec<Block> = content
+        .and_then(|content| serde_json::from_str(content.get()).ok())
+        .unwrap_or_default();
     let text = blocks.into_iter().find_map(|block| block.text);
     text.map_or_else(|| "the tool reported an error".to_owned(), |text| shortened(&text))
 }

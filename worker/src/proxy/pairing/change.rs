@@ -31,7 +31,11 @@ pub(in crate::proxy) enum Change {
     /// Any other request was answered.
     Answered(Box<Answered>),
     /// Any other request got no answer.
-    Unanswered { request: Box<Message>, status: Option<u16>, why: String },
+    Unanswered {
+        request: Box<Message>,
+        status: Option<u16>,
+        why: String,
+    },
     /// The server asked the client: sampling, elicitation, roots.
     ServerAsked(Box<Message>),
     /// The client answered such a request.
@@ -39,7 +43,10 @@ pub(in crate::proxy) enum Change {
     /// A notification in one direction or the other.
     Notified { by_client: bool, message: Box<Message> },
     /// Progress of a call.
-    Progress { call: Option<String>, params: Option<Box<RawValue>> },
+    Progress {
+        call: Option<String>,
+        params: Option<Box<RawValue>>,
+    },
     /// Something about the server that belongs to no call.
     Fault { at_us: u64, what: String },
 }

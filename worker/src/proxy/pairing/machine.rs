@@ -96,7 +96,9 @@ impl Pairing {
 
     /// The client sent a message on an exchange.
     pub(in crate::proxy) fn sent(&mut self, id: ExchangeId, message: Message) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
         if let Some(revision) = revision_of(&message) {
             exchange.stateless = revision.as_str() >= STATELESS;
         }
@@ -109,16 +111,31 @@ impl Pairing {
             if method == "notifications/cancelled" {
                 self.cancelled(id, &message);
             }
-            self.changes.push(Change::Notified { by_client: true, message: Box::new(message) });
+            self.changes.push(Change::Notified {
+                by_client: true,
+                message: Box::new(message),
+            });
             return;
         };
         let params = message.params.as_deref();
         let task = || text_member(params, "taskId");
         let asked = match method.as_str() {
             "tools/call" => Asked::Call(self.call_sent(id, &rpc_id, &message)),
-            "tasks/result" => Asked::Task { request: TaskRequest::Result, task: task(), message: Box::new(message) },
-            "tasks/get" => Asked::Task { request: TaskRequest::Get, task: task(), message: Box::new(message) },
-            "tasks/cancel" => Asked::Task { request: TaskRequest::Cancel, task: task(), message: Box::new(message) },
+            "tasks/result" => Asked::Task {
+                request: TaskRequest::Result,
+                task: task(),
+                message: Box::new(message),
+            },
+            "tasks/get" => Asked::Task {
+                request: TaskRequest::Get,
+                task: task(),
+                message: Box::new(message),
+            },
+            "tasks/cancel" => Asked::Task {
+                request: TaskRequest::Cancel,
+                task: task(),
+                message: Box::new(message),
+            },
             _ => Asked::Other(Box::new(message)),
         };
         if let Some(exchange) = self.exchanges.get_mut(&id) {
@@ -131,11 +148,15 @@ impl Pairing {
     fn call_sent(&mut self, exchange: ExchangeId, rpc_id: &RawId, message: &Message) -> CallKey {
         let params = message.params.as_deref();
         let tool = text_member(params, "name").unwrap_or_default();
-        let arguments = member(params, "arguments").map(ToOwned::to_owned).filter(|_| !message.oversize);
+        let arguments = member(params, "arguments")
+            .map(ToOwned::to_owned)
+            .filter(|_| !message.oversize);
         let state = member(params, "requestState").map(|state| state.get().to_owned());
         if state.is_some() || member(params, "inputResponses").is_some() {
             let earlier = self.open.iter_mut().rev().find(|(_, open)| {
-                open.awaiting_input.as_ref().is_some_and(|awaiting| awaiting.request_state == state)
+                open.awaiting_input
+                    .as_ref()
+                    .is_some_and(|awaiting| awaiting.request_state == state)
                     && open.record.tool == tool
                     && (state.is_some() || same(open.record.arguments.as_deref(), arguments.as_deref()))
             });
@@ -162,7 +183,9 @@ impl Pairing {
             state: CallState::NeverFinished,
             result: None,
             error: None,
-            started_at_unix_ms: self.started_unix_ms.saturating_add(i64::try_from(started_us / 1000).unwrap_or(i64::MAX)),
+            started_at_unix_ms: self
+                .started_unix_ms
+                .saturating_add(i64::try_from(started_us / 1000).unwrap_or(i64::MAX)),
             duration_ms: 0,
             bytes: 0,
             sha256: String::new(),
@@ -171,30 +194,45 @@ impl Pairing {
             turn,
             http_status: None,
         };
-        let progress_token =
-            member(member(params, "_meta"), "progressToken").map(|token| token.get().to_owned());
-        self.changes.push(Change::Started { key, call: Box::new(record.clone()) });
-        self.open.insert(key, Open {
-            record,
-            started_us,
-            awaiting_input: None,
-            progress_token,
-            session,
-            id: rpc_id.clone(),
-            client_left: false,
+        let progress_token = member(member(params, "_meta"), "progressToken").map(|token| token.get().to_owned());
+        self.changes.push(Change::Started {
+            key,
+            call: Box::new(record.clone()),
         });
+        self.open.insert(
+            key,
+            Open {
+                record,
+                started_us,
+                awaiting_input: None,
+                progress_token,
+                session,
+                id: rpc_id.clone(),
+                client_left: false,
+            },
+        );
         key
     }
 
     /// `notifications/cancelled` of the client (basic protocol, cancellation).
     fn cancelled(&mut self, exchange: ExchangeId, message: &Message) {
-        let Some(exchange) = self.exchanges.get(&exchange) else { return };
+        let Some(exchange) = self.exchanges.get(&exchange) else {
+            return;
+        };
         let (session, at_us) = (exchange.session.clone(), exchange.started_us);
         let params = message.params.as_deref();
-        let Some(id) = member(params, "requestId").map(|id| RawId::new(id.get())) else { return };
+        let Some(id) = member(params, "requestId").map(|id| RawId::new(id.get())) else {
+            return;
+        };
         // Of several with one id the youngest is meant: the others' client would not have used it again.
-        let found = self.open.iter().rev().find(|(_, open)| open.id == id && open.session == session);
-        let Some((key, open)) = found.map(|(key, open)| (*key, open)) else { return };
+        let found = self
+            .open
+            .iter()
+            .rev()
+            .find(|(_, open)| open.id == id && open.session == session);
+        let Some((key, open)) = found.map(|(key, open)| (*key, open)) else {
+            return;
+        };
         let seconds = seconds(at_us.saturating_sub(open.started_us));
         let why = match text_member(params, "reason") {
             Some(reason) if !reason.is_empty() => format!("cancelled by client at {seconds} s: {}", shortened(&reason)),
@@ -205,17 +243,24 @@ impl Pairing {
 
     /// The answer's head arrived.
     pub(in crate::proxy) fn replied(&mut self, id: ExchangeId, at_us: u64, status: u16, kind: ReplyKind) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
         exchange.status = Some(status);
         exchange.kind = kind;
         if status == 404 && exchange.session.is_some() && !exchange.stateless {
-            self.changes.push(Change::Fault { at_us, what: "the server lost the session (404)".to_owned() });
+            self.changes.push(Change::Fault {
+                at_us,
+                what: "the server lost the session (404)".to_owned(),
+            });
         }
     }
 
     /// An event with an id arrived: its stream can be resumed from there (2025-11-25, transports, resumability).
     pub(in crate::proxy) fn event_id(&mut self, id: ExchangeId, event: String) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
         exchange.resumable = true;
         let stream = exchange.continues.unwrap_or(id);
         let key = (exchange.session.clone(), event);
@@ -251,7 +296,9 @@ impl Pairing {
         }
         match self.pending_for(id, &message) {
             Some((owner, index)) => {
-                let Some(exchange) = self.exchanges.get_mut(&owner) else { return };
+                let Some(exchange) = self.exchanges.get_mut(&owner) else {
+                    return;
+                };
                 let pending = exchange.posted.remove(index);
                 let started_us = exchange.started_us;
                 let status = self.exchanges.get(&id).and_then(|exchange| exchange.status);
@@ -268,11 +315,19 @@ impl Pairing {
         let exchange = self.exchanges.get(&id)?;
         let rpc_id = message.id.as_ref()?;
         let within = |owner: ExchangeId| {
-            let index = self.exchanges.get(&owner)?.posted.iter().position(|pending| pending.id == *rpc_id)?;
+            let index = self
+                .exchanges
+                .get(&owner)?
+                .posted
+                .iter()
+                .position(|pending| pending.id == *rpc_id)?;
             Some((owner, index))
         };
         let elsewhere = |matches: &dyn Fn(&Exchange) -> bool| {
-            self.exchanges.iter().filter(|(_, other)| matches(other)).find_map(|(owner, _)| within(*owner))
+            self.exchanges
+                .iter()
+                .filter(|(_, other)| matches(other))
+                .find_map(|(owner, _)| within(*owner))
         };
         within(id)
             .or_else(|| exchange.continues.and_then(within))
@@ -289,7 +344,9 @@ impl Pairing {
 
     /// A response that no request waits for.
     fn unrelated(&mut self, id: ExchangeId, at_us: u64, message: &Message) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
         let status = exchange.status;
         if message.id.is_none() && message.error.is_some() {
             // The server could not read the id; the error is about everything in this exchange.
@@ -299,7 +356,9 @@ impl Pairing {
                 self.answer(pending, message.clone(), status, started_us, at_us);
             }
         } else if !exchange.posted.is_empty() && !exchange.is_events() {
-            exchange.unreadable.get_or_insert_with(|| "the answer carries another id than the request".to_owned());
+            exchange
+                .unreadable
+                .get_or_insert_with(|| "the answer carries another id than the request".to_owned());
         }
     }
 
@@ -309,9 +368,16 @@ impl Pairing {
         match message.method.as_deref().unwrap_or_default() {
             "notifications/progress" => {
                 let token = member(params, "progressToken").map(|token| token.get().to_owned());
-                let call = self.open.values().rev().find(|open| token.is_some() && open.progress_token == token);
+                let call = self
+                    .open
+                    .values()
+                    .rev()
+                    .find(|open| token.is_some() && open.progress_token == token);
                 let call = call.map(|open| open.record.id.clone());
-                self.changes.push(Change::Progress { call, params: message.params });
+                self.changes.push(Change::Progress {
+                    call,
+                    params: message.params,
+                });
                 return;
             }
             // 2025-11-25 and the tasks extension.
@@ -326,13 +392,18 @@ impl Pairing {
         self.changes.push(if message.id.is_some() {
             Change::ServerAsked(Box::new(message))
         } else {
-            Change::Notified { by_client: false, message: Box::new(message) }
+            Change::Notified {
+                by_client: false,
+                message: Box::new(message),
+            }
         });
     }
 
     /// An exchange is over.
     pub(in crate::proxy) fn ended(&mut self, id: ExchangeId, at_us: u64, ending: &Ending) {
-        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
         exchange.over = true;
         let owner = exchange.continues.filter(|_| exchange.is_get).unwrap_or(id);
         let seen = exchange.summary();
@@ -343,8 +414,17 @@ impl Pairing {
         if owner != id {
             self.exchanges.remove(&id);
         }
-        let Some(exchange) = self.exchanges.get_mut(&owner) else { return };
-        let phase = seen.phase_after(ending, exchange.stateless, owner != id);
+        let Some(exchange) = self.exchanges.get(&owner) else {
+            return;
+        };
+        let legacy = self
+            .exchanges
+            .values()
+            .any(|stream| stream.endpoint.as_ref() == Some(&exchange.target));
+        let Some(exchange) = self.exchanges.get_mut(&owner) else {
+            return;
+        };
+        let phase = seen.phase_after(exchange.stateless, owner != id, legacy);
         exchange.phase = phase;
         match phase {
             Phase::Suspended => self.suspend(owner, ending),
@@ -359,10 +439,17 @@ impl Pairing {
                         Asked::Task { message, .. } | Asked::Other(message) => {
                             if let Some(why) = seen.server_to_blame(ending) {
                                 let method = message.method.clone().unwrap_or_default();
-                                self.changes.push(Change::Fault { at_us, what: format!("{method}: {why}") });
+                                self.changes.push(Change::Fault {
+                                    at_us,
+                                    what: format!("{method}: {why}"),
+                                });
                             }
                             let why = seen.why(ending);
-                            self.changes.push(Change::Unanswered { status: seen.status, why, request: message });
+                            self.changes.push(Change::Unanswered {
+                                status: seen.status,
+                                why,
+                                request: message,
+                            });
                         }
                     }
                 }
@@ -375,21 +462,17 @@ impl Pairing {
         self.drop_if_done(owner);
     }
 
-    fn call_unanswered(
-        &mut self,
-        key: CallKey,
-        at_us: u64,
-        seen: &Summary,
-        ending: &Ending,
-        stateless: bool,
-    ) {
+    fn call_unanswered(&mut self, key: CallKey, at_us: u64, seen: &Summary, ending: &Ending, stateless: bool) {
         let Some(open) = self.open.get_mut(&key) else { return };
         open.record.http_status = seen.status;
         let at = seconds(at_us.saturating_sub(open.started_us));
         let (state, why) = match ending {
             // 2026-07-28, transports: closing the stream is how a request is cancelled.
             Ending::ClientLeft if stateless => (CallState::Cancelled, format!("cancelled by client at {at} s")),
-            Ending::ClientLeft => (CallState::NeverFinished, format!("the client left at {at} s without an answer")),
+            Ending::ClientLeft => (
+                CallState::NeverFinished,
+                format!("the client left at {at} s without an answer"),
+            ),
             Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
             _ if seen.is_http_error() => (CallState::HttpError, seen.why(ending)),
             _ => (CallState::TransportLost, seen.why(ending)),
@@ -398,7 +481,9 @@ impl Pairing {
     }
 
     fn suspend(&mut self, owner: ExchangeId, ending: &Ending) {
-        let Some(exchange) = self.exchanges.get(&owner) else { return };
+        let Some(exchange) = self.exchanges.get(&owner) else {
+            return;
+        };
         for pending in &exchange.posted {
             if let Asked::Call(key) = pending.asked
                 && let Some(open) = self.open.get_mut(&key)
@@ -412,7 +497,9 @@ impl Pairing {
 
     /// The stream on which the answers to a legacy endpoint's requests would have come is gone.
     fn legacy_stream_ended(&mut self, id: ExchangeId, at_us: u64, ending: &Ending) {
-        let Some(endpoint) = self.exchanges.get(&id).and_then(|exchange| exchange.endpoint.clone()) else { return };
+        let Some(endpoint) = self.exchanges.get(&id).and_then(|exchange| exchange.endpoint.clone()) else {
+            return;
+        };
         let orphans: Vec<ExchangeId> = self
             .exchanges
             .iter()
@@ -420,11 +507,15 @@ impl Pairing {
             .map(|(id, _)| *id)
             .collect();
         for orphan in orphans {
-            let Some(exchange) = self.exchanges.remove(&orphan) else { continue };
+            let Some(exchange) = self.exchanges.remove(&orphan) else {
+                continue;
+            };
             for pending in exchange.posted {
                 let Asked::Call(key) = pending.asked else { continue };
                 let (state, why) = match ending {
-                    Ending::ClientLeft | Ending::Stopped => (CallState::NeverFinished, "the client left without an answer"),
+                    Ending::ClientLeft | Ending::Stopped => {
+                        (CallState::NeverFinished, "the client left without an answer")
+                    }
                     _ => (CallState::TransportLost, "the event stream ended without an answer"),
                 };
                 self.close_call(key, at_us, state, Some(why.to_owned()));
@@ -438,11 +529,17 @@ impl Pairing {
         for key in keys {
             let Some(open) = self.open.get(&key) else { continue };
             let (state, why) = if open.awaiting_input.is_some() {
-                (CallState::Cancelled, "the server asked for input and the client did not go on")
+                (
+                    CallState::Cancelled,
+                    "the server asked for input and the client did not go on",
+                )
             } else if self.tasks.values().any(|task| *task == key) {
                 (CallState::NeverFinished, "the task's result never came")
             } else if open.client_left {
-                (CallState::NeverFinished, "the client left and did not resume the stream")
+                (
+                    CallState::NeverFinished,
+                    "the client left and did not resume the stream",
+                )
             } else if open.record.state == CallState::Suspended {
                 (CallState::NeverFinished, "the stream ended early and was not resumed")
             } else {
@@ -461,11 +558,18 @@ impl Pairing {
         if !self.tasks.is_empty() {
             self.tasks.retain(|_, task| *task != key);
         }
-        self.changes.push(Change::Ended { key, call: Box::new(open.record) });
+        self.changes.push(Change::Ended {
+            key,
+            call: Box::new(open.record),
+        });
     }
 
     fn drop_if_done(&mut self, id: ExchangeId) {
-        if self.exchanges.get(&id).is_some_and(|exchange| exchange.over && exchange.posted.is_empty()) {
+        if self
+            .exchanges
+            .get(&id)
+            .is_some_and(|exchange| exchange.over && exchange.posted.is_empty())
+        {
             self.exchanges.remove(&id);
         }
     }
@@ -474,7 +578,11 @@ impl Pairing {
         if self.exchanges.len() <= LINGER_CAP {
             return;
         }
-        let oldest = self.exchanges.iter().find(|(_, exchange)| exchange.over).map(|(id, _)| *id);
+        let oldest = self
+            .exchanges
+            .iter()
+            .find(|(_, exchange)| exchange.over)
+            .map(|(id, _)| *id);
         if let Some(exchange) = oldest.and_then(|id| self.exchanges.remove(&id)) {
             for pending in exchange.posted {
                 if let Asked::Call(key) = pending.asked {
@@ -492,7 +600,10 @@ fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
 
 /// The revision that a stateless request names itself (2026-07-28, `_meta` of every request).
 pub(in crate::proxy) fn revision_of(message: &Message) -> Option<String> {
-    text_member(member(message.params.as_deref(), "_meta"), "io.modelcontextprotocol/protocolVersion")
+    text_member(
+        member(message.params.as_deref(), "_meta"),
+        "io.modelcontextprotocol/protocolVersion",
+    )
 }
 
 fn seconds(us: u64) -> String {

@@ -67,15 +67,26 @@ impl Listener {
             ReplyKind::Json => Self::json(encoding, cap),
             ReplyKind::Events => {
                 let parser = Box::new(SseParser::new(cap));
-                Self::new(encoding, Reading::Events { parser, heard: Vec::new() })
+                Self::new(
+                    encoding,
+                    Reading::Events {
+                        parser,
+                        heard: Vec::new(),
+                    },
+                )
             }
             ReplyKind::None | ReplyKind::Other(_) => Self::new(None, Reading::Nothing),
         }
     }
 
     fn new(encoding: Option<&str>, reading: Reading) -> Result<Self, DecodeError> {
-        let sink = Sink { reading, left: EXPANSION_CAP };
-        Ok(Self { decoder: Some(Decoder::new(encoding.unwrap_or_default(), sink)?) })
+        let sink = Sink {
+            reading,
+            left: EXPANSION_CAP,
+        };
+        Ok(Self {
+            decoder: Some(Decoder::new(encoding.unwrap_or_default(), sink)?),
+        })
     }
 
     /// Takes the next piece.
@@ -85,7 +96,11 @@ impl Listener {
             sink.left = EXPANSION_CAP;
         }
         let pushed = decoder.push(bytes);
-        if let Some(Sink { reading: Reading::Events { heard, .. }, .. }) = decoder.sink() {
+        if let Some(Sink {
+            reading: Reading::Events { heard, .. },
+            ..
+        }) = decoder.sink()
+        {
             heard.drain(..).for_each(|event| on(Heard::Event(event)));
         }
         if let Err(error) = pushed {
@@ -101,7 +116,10 @@ impl Listener {
     /// The whole body, when it is one JSON text and not empty.
     pub(super) fn body(&mut self) -> Option<Gathered> {
         match self.decoder.as_mut()?.sink()? {
-            Sink { reading: Reading::Whole(gather), .. } if !gather.is_empty() => Some(gather.take()),
+            Sink {
+                reading: Reading::Whole(gather),
+                ..
+            } if !gather.is_empty() => Some(gather.take()),
             _ => None,
         }
     }
@@ -109,7 +127,9 @@ impl Listener {
 
 /// What kind of body a content type announces.
 pub(super) fn kind_of(content_type: Option<&str>) -> ReplyKind {
-    let Some(value) = content_type else { return ReplyKind::None };
+    let Some(value) = content_type else {
+        return ReplyKind::None;
+    };
     let essence = value.split(';').next().unwrap_or_default().trim();
     if is_event_stream(content_type) {
         ReplyKind::Events

@@ -34,9 +34,15 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(in crate::proxy) fn unknown() -> Self {
-        let exposure =
-            Exposure { recording_fault: Some("the recorder is gone".to_owned()), ..Exposure::default() };
-        Self { calls: Vec::new(), open_calls: 0, exposure }
+        let exposure = Exposure {
+            recording_fault: Some("the recorder is gone".to_owned()),
+            ..Exposure::default()
+        };
+        Self {
+            calls: Vec::new(),
+            open_calls: 0,
+            exposure,
+        }
     }
 }
 
@@ -61,7 +67,9 @@ pub(in crate::proxy) struct RecorderThread(JoinHandle<Recorded>);
 impl RecorderThread {
     /// Waits for its end; blocks.
     pub(in crate::proxy) fn join(self) -> Result<Recorded, ProxyError> {
-        self.0.join().map_err(|_| ProxyError::Recorder("it panicked".to_owned()))
+        self.0
+            .join()
+            .map_err(|_| ProxyError::Recorder("it panicked".to_owned()))
     }
 }
 
@@ -127,7 +135,9 @@ impl Recorder {
                 }
                 self.take(tap);
             }
-            self.queue.open_calls.store(self.pairing.open_count(), Ordering::Relaxed);
+            self.queue
+                .open_calls
+                .store(self.pairing.open_count(), Ordering::Relaxed);
             self.records.settled();
         }
         self.finish(Instant::now())
@@ -135,7 +145,12 @@ impl Recorder {
 
     fn take(&mut self, tap: Tap) {
         match tap {
-            Tap::Request { exchange, at, turn, head } => self.request(exchange, at, turn, *head),
+            Tap::Request {
+                exchange,
+                at,
+                turn,
+                head,
+            } => self.request(exchange, at, turn, *head),
             Tap::RequestBody { exchange, piece } => self.request_body(exchange, piece),
             Tap::RequestEnd { exchange } => self.request_end(exchange),
             Tap::Reply { exchange, head } => self.reply(exchange, *head),
@@ -164,21 +179,33 @@ impl Recorder {
                 None
             }
         };
-        self.watches.insert(exchange, Watch { request, reply: None, is_json: false });
-        self.pairing.opened(exchange, Opening {
-            at_us: self.us(at),
-            turn,
-            is_get: head.method == http::Method::GET,
-            target: head.target,
-            session: head.session,
-            revision: head.revision,
-            last_event_id: head.last_event_id,
-        });
+        self.watches.insert(
+            exchange,
+            Watch {
+                request,
+                reply: None,
+                is_json: false,
+            },
+        );
+        self.pairing.opened(
+            exchange,
+            Opening {
+                at_us: self.us(at),
+                turn,
+                is_get: head.method == http::Method::GET,
+                target: head.target,
+                session: head.session,
+                revision: head.revision,
+                last_event_id: head.last_event_id,
+            },
+        );
     }
 
     fn request_body(&mut self, exchange: ExchangeId, piece: Piece) {
         let Some(bytes) = self.queue.read(piece) else { return };
-        let Some(listener) = self.watches.get_mut(&exchange).and_then(|watch| watch.request.as_mut()) else { return };
+        let Some(listener) = self.watches.get_mut(&exchange).and_then(|watch| watch.request.as_mut()) else {
+            return;
+        };
         let queue = &self.queue;
         listener.push(&bytes, |heard| {
             if let Heard::Deaf(why) = heard {
@@ -189,7 +216,9 @@ impl Recorder {
 
     /// The request is complete, or its answer is here before its end.
     fn request_end(&mut self, exchange: ExchangeId) {
-        let Some(watch) = self.watches.get_mut(&exchange) else { return };
+        let Some(watch) = self.watches.get_mut(&exchange) else {
+            return;
+        };
         let body = watch.request.take().and_then(|mut listener| listener.body());
         // What is no JSON-RPC cannot be a call; the server says so to the agent.
         let messages = body.and_then(|body| message::read(body).ok()).unwrap_or_default();
@@ -204,7 +233,9 @@ impl Recorder {
             self.survey.login_required();
         }
         let kind = kind_of(head.content_type.as_deref());
-        let Some(watch) = self.watches.get_mut(&exchange) else { return };
+        let Some(watch) = self.watches.get_mut(&exchange) else {
+            return;
+        };
         watch.is_json = kind == super::super::pairing::ReplyKind::Json;
         match Listener::reply(&kind, head.encoding.as_deref(), self.cap) {
             Ok(listener) => watch.reply = Some(listener),
@@ -217,7 +248,9 @@ impl Recorder {
     fn reply_body(&mut self, exchange: ExchangeId, at: Instant, piece: Piece) {
         let Some(bytes) = self.queue.read(piece) else { return };
         let at_us = self.us(at);
-        let Some(listener) = self.watches.get_mut(&exchange).and_then(|watch| watch.reply.as_mut()) else { return };
+        let Some(listener) = self.watches.get_mut(&exchange).and_then(|watch| watch.reply.as_mut()) else {
+            return;
+        };
         let (pairing, queue) = (&mut self.pairing, &self.queue);
         listener.push(&bytes, |heard| match heard {
             Heard::Event(event) => {
@@ -225,13 +258,17 @@ impl Recorder {
                     pairing.event_id(exchange, id);
                 }
                 // The legacy `endpoint` event is known from the forward path, and empty data is no message.
-                let Some(data) = event.data.filter(|_| matches!(event.name.as_str(), "" | "message")) else { return };
+                let Some(data) = event.data.filter(|_| matches!(event.name.as_str(), "" | "message")) else {
+                    return;
+                };
                 if data == super::super::gather::Gathered::Whole(Vec::new()) {
                     return;
                 }
                 match message::read(data) {
                     Ok(messages) => {
-                        messages.into_iter().for_each(|message| pairing.received(exchange, at_us, message));
+                        messages
+                            .into_iter()
+                            .for_each(|message| pairing.received(exchange, at_us, message));
                     }
                     Err(error) => pairing.unreadable(exchange, format!("an event holds {error}")),
                 }
@@ -251,7 +288,9 @@ impl Recorder {
         {
             match message::read(body) {
                 Ok(messages) => {
-                    messages.into_iter().for_each(|message| self.pairing.received(exchange, at_us, message));
+                    messages
+                        .into_iter()
+                        .for_each(|message| self.pairing.received(exchange, at_us, message));
                 }
                 Err(error) => self.pairing.unreadable(exchange, format!("the answer holds {error}")),
             }
@@ -282,7 +321,11 @@ impl Recorder {
                     });
                 }
                 Change::Unanswered { request, status, why } => {
-                    let line = WireLine { status, what: Some(why), ..self.line("unanswered", *request) };
+                    let line = WireLine {
+                        status,
+                        what: Some(why),
+                        ..self.line("unanswered", *request)
+                    };
                     self.records.wire(line);
                 }
                 Change::ServerAsked(message) => {
@@ -295,12 +338,21 @@ impl Recorder {
                 }
                 Change::Notified { by_client, message } => {
                     let from = Some(if by_client { "client" } else { "server" });
-                    let line = WireLine { from, ..self.line("notification", *message) };
+                    let line = WireLine {
+                        from,
+                        ..self.line("notification", *message)
+                    };
                     self.records.wire(line);
                 }
                 Change::Progress { call, params } => {
                     let at = self.unix_ms(self.us(Instant::now()));
-                    self.records.wire(WireLine { at, kind: "progress", call, params, ..WireLine::default() });
+                    self.records.wire(WireLine {
+                        at,
+                        kind: "progress",
+                        call,
+                        params,
+                        ..WireLine::default()
+                    });
                 }
                 Change::Fault { at_us, what } => self.fault(at_us, what),
             }
@@ -327,7 +379,12 @@ impl Recorder {
         let at = self.unix_ms(at_us);
         let what = self.records.redact_text(what);
         self.survey.fault(at, what.clone());
-        self.records.wire(WireLine { at, kind: "fault", what: Some(what), ..WireLine::default() });
+        self.records.wire(WireLine {
+            at,
+            kind: "fault",
+            what: Some(what),
+            ..WireLine::default()
+        });
     }
 
     /// The one place where secrets are written; the user asked for it.
@@ -353,7 +410,11 @@ impl Recorder {
                 call.error.clone_from(&open.error);
             }
         }
-        Snapshot { calls, open_calls: self.pairing.open_count(), exposure: self.exposure() }
+        Snapshot {
+            calls,
+            open_calls: self.pairing.open_count(),
+            exposure: self.exposure(),
+        }
     }
 
     fn exposure(&self) -> Exposure {
@@ -384,6 +445,7 @@ impl Recorder {
     }
 
     fn unix_ms(&self, us: u64) -> i64 {
-        self.started_unix_ms.saturating_add(i64::try_from(us / 1000).unwrap_or(i64::MAX))
+        self.started_unix_ms
+            .saturating_add(i64::try_from(us / 1000).unwrap_or(i64::MAX))
     }
 }
