@@ -12,3 +12,5 @@ pub mod probe;
 pub mod proxy;
 pub mod relay;
 pub mod sandbox;
+
+mod sse;

@@ -54,6 +54,70 @@ pub(crate) fn still_running(run: &mut MemoryRun) {
     run.now_unix_ms = START + 95_000;
 }
 
+/// One agent whose every text, from the server's name to the smallest error, is `words`.
+#[allow(dead_code, reason = "each program that shares this file uses a part of it")]
+pub(crate) fn hostile(words: &str) -> MemoryRun {
+    let mut run = one_agent(2);
+    let said = || words.to_owned();
+    run.run.config_file = said();
+    run.run.notices = vec![said()];
+    run.run.servers[0].name = said();
+    run.run.servers[0].address = said();
+    run.run.agents[0].name = said();
+    run.run.agents[0].kind = said();
+    run.run.agents[0].model = Some(said());
+    run.run.agents[0].version = Some(said());
+    for case in &mut run.run.test_cases {
+        (case.name, case.file, case.prompt) = (said(), said(), said());
+        (case.expected_tools, case.answers, case.expected_outcome) = (vec![said()], vec![said()], Some(said()));
+    }
+    for attempt in &mut run.attempts {
+        attempt.outcome = Outcome::Failed(FailureClass::AgentError);
+        (attempt.reason, attempt.worker) = (said(), said());
+        let arguments = serde_json::json!({ words: words });
+        let result = serde_json::json!({"content": [{"type": "text", "text": words}]});
+        attempt.calls = vec![
+            call(attempt.started_at_unix_ms, words, &arguments, &result, 5),
+            failed_call(attempt.started_at_unix_ms, words, &arguments, CallState::ToolError, words),
+        ];
+        for call in &mut attempt.calls {
+            (call.server, call.sha256) = (said(), said());
+        }
+        for turn in &mut attempt.turns {
+            (turn.prompt, turn.reply, turn.detail, turn.model) = (said(), said(), Some(said()), Some(said()));
+            (turn.ending, turn.warnings) = (TurnEnding::AgentError, vec![said()]);
+            turn.escapes = vec![Escape {
+                kind: EscapeKind::OtherTool,
+                what: said(),
+                turn: 0,
+            }];
+        }
+        attempt.expectations = vec![ExpectationResult {
+            what: said(),
+            tool: Some(said()),
+            met: false,
+            why: said(),
+        }];
+        for exposure in &mut attempt.exposures {
+            (exposure.server, exposure.tools_sha256) = (said(), said());
+            (exposure.server_name, exposure.server_version) = (Some(said()), Some(said()));
+            (exposure.protocol_version, exposure.recording_fault) = (Some(said()), Some(said()));
+            exposure.faults = vec![ServerFault {
+                what: said(),
+                at_unix_ms: START,
+            }];
+        }
+        attempt.traffic.response_model = Some(said());
+        attempt.evidence = vec![EvidenceRef {
+            kind: EvidenceKind::Stderr,
+            sha256: "stderr".to_owned(),
+            bytes: 1,
+        }];
+    }
+    run.evidence.insert("stderr".to_owned(), words.as_bytes().to_vec());
+    run
+}
+
 fn plan(iterations: u32) -> RunRecord {
     let case = |name: &str, file: &str, prompt: &str, expected: &[&str], answers: &[&str]| TestCaseRecord {
         name: name.to_owned(),

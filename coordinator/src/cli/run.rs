@@ -155,9 +155,6 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
     };
-    for notice in &planned.record.notices {
-        events.say(Event::Notice { text: notice.clone() });
-    }
     events.say(Event::Notice {
         text: announcement(&planned.record),
     });

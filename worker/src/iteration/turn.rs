@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcproctor_proto::assignment::Assignment;
+use mcproctor_proto::traffic::RefusalKind;
 use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -16,10 +17,14 @@ const WATCH: Duration = Duration::from_millis(500);
 /// How long what was printed may still be read after a kill.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long an agent may go on after a refusal that no retry gets over; some command lines try again for minutes.
+const REFUSED_GRACE: Duration = Duration::from_secs(3);
+
 /// Why the harness ended a turn.
 enum Cut {
     OutOfTime,
     Silent,
+    Refused,
     Cancelled,
 }
 
@@ -102,6 +107,7 @@ async fn attend(
     let deadline = Instant::now() + assignment.turn_timeout;
     let mut last_line = Instant::now();
     let mut watch = tokio::time::interval(WATCH);
+    let mut refused_since: Option<Instant> = None;
     let mut cut = None;
     loop {
         tokio::select! {
@@ -115,6 +121,13 @@ async fn attend(
             () = tokio::time::sleep_until(deadline), if cut.is_none() => cut = Some(Cut::OutOfTime),
             () = cancel.cancelled(), if cut.is_none() => cut = Some(Cut::Cancelled),
             _ = watch.tick(), if cut.is_none() => {
+                if refused_for_good(seat) {
+                    if refused_since.get_or_insert_with(Instant::now).elapsed() > REFUSED_GRACE {
+                        cut = Some(Cut::Refused);
+                    }
+                } else {
+                    refused_since = None;
+                }
                 if silent_for(seat, last_line) > assignment.idle_timeout {
                     cut = Some(Cut::Silent);
                 }
@@ -153,6 +166,14 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
             duration: GRACE,
         },
     }
+}
+
+/// Whether the model said no in a way that will not change while the agent tries again.
+fn refused_for_good(seat: &Seat) -> bool {
+    let refusal = seat.relay.as_ref().and_then(|relay| relay.traffic().refusal);
+    refusal.is_some_and(|refusal| {
+        matches!(refusal.kind(), RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota)
+    })
 }
 
 /// How long nothing has happened, with nothing outstanding that would explain it.
@@ -210,6 +231,10 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
             turn.detail = Some(format!(
                 "the agent went silent, with no model request and no tool call open, and was ended after {seconds:.1} s"
             ));
+        }
+        Some(Cut::Refused) => {
+            turn.ending = TurnEnding::AgentError;
+            turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
         }
         None if end.out_of_memory => {
             turn.ending = TurnEnding::Machinery;

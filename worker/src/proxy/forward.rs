@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use tokio::sync::Notify;
 
@@ -96,7 +96,9 @@ impl Pair {
         loop {
             let response = match self.send(&parts.method, &there, &parts.headers, outgoing).await {
                 Ok(response) => response,
-                Err(Failure::Unreachable(why)) => {
+                Err(Failure::Unreachable(why, mut body)) => {
+                    // Read to its end, so that the call that nobody gets is recorded.
+                    while let Some(Ok(_)) = body.frame().await {}
                     let text = format!(
                         "mcproctor: the MCP server cannot be reached: {}\n",
                         shared.redactor.text(why.clone())
@@ -190,10 +192,15 @@ impl Pair {
             let reused = kept.is_some();
             let mut link = match kept.take() {
                 Some(link) => link,
-                None => {
-                    let connected = self.shared.connector.connect(&self.closed).await;
-                    connected.map_err(|error| Failure::Unreachable(reason(error.as_ref())))?
-                }
+                None => match self.shared.connector.connect(&self.closed).await {
+                    Ok(link) => link,
+                    Err(error) => {
+                        return Err(Failure::Unreachable(
+                            reason(error.as_ref()),
+                            Box::new(request.into_body()),
+                        ));
+                    }
+                },
             };
             self.address(&mut request, there, &link);
             match link.send(request).await {
@@ -291,8 +298,8 @@ impl Pair {
 }
 
 enum Failure {
-    /// There is no connection.
-    Unreachable(String),
+    /// There is no connection; nothing of the body was read.
+    Unreachable(String, Box<Outgoing>),
     /// The connection broke before an answer came.
     Lost(String),
 }

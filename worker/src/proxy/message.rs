@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_batch_gives_each_message_its_own_size() {
         let messages = whole(r#" [ {"id":1,"result":{}} , {"method":"m"} ] "#).unwrap();
-        assert_eq!(messages.iter().map(|one| one.bytes).collect::<Vec<_>>(), [21, 14]);
+        assert_eq!(messages.iter().map(|one| one.bytes).collect::<Vec<_>>(), [20, 14]);
         assert_eq!(messages[1].method.as_deref(), Some("m"));
     }
 

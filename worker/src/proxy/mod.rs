@@ -43,5 +43,5 @@ mod upstream;
 pub use error::ProxyError;
 pub use options::ProxyOptions;
 pub use record::{CallEvent, CallObserver};
-pub use recorder::Recorded;
+pub use recorder::{Recorded, Snapshot};
 pub use server::Proxy;

@@ -13,7 +13,6 @@ mod forward;
 mod observe;
 mod retry_after;
 mod server;
-mod sse;
 mod traffic;
 mod verdict;
 

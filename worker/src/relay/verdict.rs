@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::content::Decoder;
 use super::credential::Key;
-use super::sse::Events;
 use super::traffic::End;
+use crate::sse::Events;
 
-/// The longest body that is read whole; of a longer JSON response the model is not known.
+/// The longest body or event that is read whole; of a longer JSON response the model is not known.
 const LIMIT: usize = 1024 * 1024;
 
 /// The length of a refusal's message, in characters.
@@ -58,7 +58,7 @@ impl Reading {
             .starts_with("text/event-stream");
         let body = if streamed && (200..300).contains(&status) {
             Body::Events {
-                events: Events::default(),
+                events: Events::new(LIMIT),
                 begun: false,
                 complete: false,
                 any: false,

@@ -41,6 +41,8 @@ pub(super) struct GridCell {
     pub(super) open_count: u64,
     /// `passed`, `failed`, `invalid` or `none`: what the eye should see.
     pub(super) status: &'static str,
+    /// How strongly it asks to be seen, by the share that failed: empty, `some` or `many`.
+    pub(super) wash: &'static str,
 }
 
 impl GridView {
@@ -120,6 +122,11 @@ impl GridCell {
                 (0, 1.., _) => "passed",
                 (0, 0, 1..) => "invalid",
                 _ => "none",
+            },
+            wash: match badness(group).0 {
+                0..100 => "",
+                100..500 => "some",
+                500.. => "many",
             },
         }
     }

@@ -151,16 +151,15 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Where answers can still come from after `ending`. `resumes`: it was an attempt to resume an earlier stream.
-    pub(super) fn phase_after(&self, ending: &Ending, stateless: bool, resumes: bool) -> Phase {
+    /// Where answers can still come from after its end. `resumes`: it was an attempt to resume an earlier stream;
+    /// `legacy`: it was posted where a legacy stream had asked for it.
+    pub(super) fn phase_after(&self, stateless: bool, resumes: bool, legacy: bool) -> Phase {
         let success = self.status.is_some_and(|status| (200..300).contains(&status));
         // 2025-11-25, transports: a stream that carried an event id may be resumed, and resumed again.
         if !stateless && (resumes || (self.kind == ReplyKind::Events && success && self.resumable)) {
             return Phase::Suspended;
         }
-        let accepted =
-            success && !self.is_get && matches!(self.kind, ReplyKind::None | ReplyKind::Other(_)) && !stateless;
-        if accepted && self.unreadable.is_none() && (self.status == Some(202) || *ending == Ending::Complete) {
+        if success && !self.is_get && !stateless && (legacy || self.status == Some(202)) {
             // 2024-11-05: the request is accepted, its answer comes on the event stream.
             return Phase::Detached;
         }

@@ -414,10 +414,17 @@ impl Pairing {
         if owner != id {
             self.exchanges.remove(&id);
         }
+        let Some(exchange) = self.exchanges.get(&owner) else {
+            return;
+        };
+        let legacy = self
+            .exchanges
+            .values()
+            .any(|stream| stream.endpoint.as_ref() == Some(&exchange.target));
         let Some(exchange) = self.exchanges.get_mut(&owner) else {
             return;
         };
-        let phase = seen.phase_after(ending, exchange.stateless, owner != id);
+        let phase = seen.phase_after(exchange.stateless, owner != id, legacy);
         exchange.phase = phase;
         match phase {
             Phase::Suspended => self.suspend(owner, ending),

@@ -3,5 +3,6 @@
 mod listen;
 mod thread;
 
-pub use thread::{Recorded, Snapshot};
+pub use thread::Recorded;
+pub use thread::Snapshot;
 pub(in crate::proxy) use thread::{Recorder, RecorderThread};
