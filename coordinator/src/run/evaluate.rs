@@ -124,8 +124,11 @@ pub async fn evaluate(
             (planned.record, lock, Progress::default())
         }
         Some(asked) => {
-            let run = find_run(&store.reader()?, asked, &fingerprint_of_run(&config, &cases))?;
+            let fingerprint = fingerprint_of_run(&config, &cases);
+            let run = find_run(&store.reader()?, asked, &fingerprint)?;
             let lock = store.lock_run(&run.id)?;
+            // Whoever held the lock until now may have completed it.
+            let run = find_run(&store.reader()?, Some(run.id), &fingerprint)?;
             store.set_state(&run.id, RunState::Running).await?;
             let progress = Progress::read(&store.reader()?, &run, &events)?;
             (run, lock, progress)

@@ -91,7 +91,7 @@ pub fn write_reports(
         what: "the store".to_owned(),
         source: Box::new(source),
     })?;
-    let data = StoredRun::new(reader, run, state, now_unix_ms);
+    let data = StoredRun::new(reader, run, state, now_unix_ms)?;
     let written = write_all(&data, &folder.join(&name))?;
     point_latest_to(folder, &name).map_err(|source| ReportError::Write {
         path: folder.join("latest"),

@@ -17,18 +17,11 @@ struct Attempt {
 
 impl Attempt {
     fn good() -> Self {
-        let conversation = Conversation {
-            turns: vec![turn(0, TurnEnding::Completed)],
-            calls: vec![call("a", CallState::Ok)],
-            exposures: vec![exposed()],
-            traffic: ModelTraffic {
-                observed: true,
-                requests: 2,
-                succeeded: 2,
-                ..ModelTraffic::default()
-            },
-            ..Conversation::default()
-        };
+        let mut conversation = Conversation::default();
+        conversation.turns = vec![turn(0, TurnEnding::Completed)];
+        conversation.calls = vec![call("a", CallState::Ok)];
+        conversation.exposures = vec![exposed()];
+        conversation.traffic = ModelTraffic { observed: true, requests: 2, succeeded: 2, ..ModelTraffic::default() };
         Self {
             machinery_fault: None,
             interrupted: false,
