@@ -1,6 +1,8 @@
 //! The Claude Code command line.
 
+mod line;
 mod stream;
+mod tools;
 
 use std::collections::BTreeMap;
 
@@ -60,7 +62,7 @@ impl Claude {
             // The server alone would be the shorter rule, but it is split at `__`, so it fails for a name with one in it.
             let allowed: Vec<_> = server_names(&self.place)
                 .iter()
-                .map(|name| format!("{}__*", stream::prefix(name)))
+                .map(|name| format!("{}__*", tools::prefix(name)))
                 .collect();
             args.extend(["--allowedTools".to_owned(), allowed.join(",")]);
         }
