@@ -37,16 +37,13 @@ impl Folder {
             .tempdir_in(&base)
             .map_err(failed(&base))?
             .keep();
-        let lock_path = path.join(LOCK);
-        let lock = File::create(&lock_path)
-            .and_then(|file| file.lock().map(|()| file))
-            .map_err(|source| {
-                let _ = fs::remove_dir_all(&path);
-                SandboxError::File {
-                    path: lock_path,
-                    source,
-                }
-            })?;
+        let lock = hold(&path).map_err(|source| {
+            let _ = fs::remove_dir_all(&path);
+            SandboxError::File {
+                path: path.join(LOCK),
+                source,
+            }
+        })?;
         Ok(Self { path, _lock: lock })
     }
 
@@ -66,6 +63,15 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = remove(&self.path);
     }
+}
+
+/// Makes and locks the lock file. It gets its name once it is locked, so that nobody finds it unlocked.
+fn hold(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join("lock-new");
+    let lock = File::create(&unnamed)?;
+    lock.lock()?;
+    fs::rename(&unnamed, folder.join(LOCK))?;
+    Ok(lock)
 }
 
 /// Makes `path` and what is missing above it, readable by its owner only. What is there already stays as it is.
@@ -176,5 +182,22 @@ mod tests {
         assert!(!lost.exists());
         assert!(held.path().exists());
         assert!(base.path().join("something-else").exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_dead_worker_left_running_is_killed_with_its_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let lost = base.path().join("attempt-lost-agent");
+        fs::create_dir(&lost).unwrap();
+        fs::write(lost.join(LOCK), "").unwrap();
+        let mut agent = std::process::Command::new("sleep")
+            .arg("600")
+            .env(super::super::tree::MARKER, "attempt-lost-agent")
+            .spawn()
+            .unwrap();
+        assert_eq!(remove_stale(base.path()), 1);
+        let status = agent.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
     }
 }
