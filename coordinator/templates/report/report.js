@@ -127,7 +127,7 @@
   function remember() {
     writeAddress();
     const kept = { inner: [...state.inner], shown: state.shown, closed: [...state.closed], paused: state.paused, y: scrollY,
-      anchor: anchor(), focus: document.activeElement && document.activeElement.id,
+      anchors: anchors(), cells: order.filter((cell) => groups.has(cell) && groups.get(cell).node.isConnected && isOpen(cell)), focus: document.activeElement && document.activeElement.id,
       caret: document.activeElement === $("find") ? $("find").selectionStart : null,
       folds: [...document.querySelectorAll("details.more[open]")].map((fold) => fold.id) };
     try { sessionStorage.setItem(store, JSON.stringify(kept)); } catch { /* without storage only the scroll position is lost */ }
@@ -135,14 +135,16 @@
   function recall() {
     try { return JSON.parse(sessionStorage.getItem(store) || "null"); } catch { return null; }
   }
-  // The place in view, so that what grows above it does not move it.
-  function anchor() {
-    if (scrollY < 40) return null;
-    for (const node of document.querySelectorAll(".detail[id], .row[id], .group[id], main > section[id]")) {
+  // Some places in view, so that what grows above them does not move them; not all of them may be there after a reload.
+  function anchors() {
+    if (scrollY < 40) return [];
+    const places = [];
+    const top = $("filters").getBoundingClientRect().bottom;
+    for (const node of document.querySelectorAll(".call-head[id], .detail[id], .row[id], .group[id], main > section[id]")) {
       const box = node.getBoundingClientRect();
-      if (box.height && box.top >= 0 && box.top < innerHeight) return { id: node.id, top: box.top };
+      if (box.height && box.top >= Math.max(0, top) && box.top < innerHeight) places.push({ id: node.id, top: box.top });
     }
-    return null;
+    return places.slice(0, 20);
   }
 
   // --- Filters
@@ -617,6 +619,7 @@
     readAddress();
     if (kept) {
       state.inner = new Set(kept.inner); state.shown = kept.shown || {}; state.closed = new Set(kept.closed); state.paused = !!kept.paused;
+      for (const cell of kept.cells || []) if (plan.cells[cell]) state.cells.add(cell); // also what a filter had opened by itself
       for (const id of kept.folds || []) if ($(id)) $(id).open = true;
     } else if (!location.hash && order.reduce((sum, cell) => sum + plan.cells[cell].marks.length, 0) <= 12) {
       for (const cell of order) state.cells.add(cell);
@@ -626,8 +629,8 @@
     if (plan.running) keepUp();
     await (state.q ? search() : draw());
     if (kept) {
-      const place = kept.anchor && $(kept.anchor.id);
-      if (place) scrollBy(0, place.getBoundingClientRect().top - kept.anchor.top);
+      const anchor = (kept.anchors || []).find(({ id }) => $(id) && $(id).getBoundingClientRect().height);
+      if (anchor) scrollBy(0, $(anchor.id).getBoundingClientRect().top - anchor.top);
       else scrollTo(0, kept.y || 0);
       const focused = kept.focus && $(kept.focus);
       if (focused) {
