@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../examples/report_sample/sample.rs"]
+#[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 #[path = "report/schema.rs"]
 mod schema;

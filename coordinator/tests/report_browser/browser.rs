@@ -106,8 +106,13 @@ impl Browser {
         browser
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its answer, which must not be an error.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        self.try_call(method, params)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
         if !self.session.is_empty() {
@@ -120,8 +125,12 @@ impl Browser {
                 .recv_timeout(PATIENCE)
                 .unwrap_or_else(|_| panic!("Chromium did not answer {method}"));
             if answer["id"] == self.next {
-                assert!(answer["error"].is_null(), "{method}: {answer}");
-                return answer["result"].clone();
+                let error = answer["error"].clone();
+                return if error.is_null() {
+                    Ok(answer["result"].clone())
+                } else {
+                    Err(error)
+                };
             }
             self.overhear(&answer);
         }
@@ -171,9 +180,14 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
+    /// Asks until a condition holds; while a page is being loaded there may be nothing to ask.
     pub(crate) fn wait_for(&mut self, condition: &str) {
         let deadline = Instant::now() + PATIENCE;
-        while self.eval(&format!("!!({condition})")) != true {
+        let question = json!({"expression": format!("!!({condition})"), "returnByValue": true});
+        while !self
+            .try_call("Runtime.evaluate", question.clone())
+            .is_ok_and(|answer| answer["result"]["value"] == true)
+        {
             assert!(Instant::now() < deadline, "still not true: {condition}");
             std::thread::sleep(Duration::from_millis(20));
         }
