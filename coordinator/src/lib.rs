@@ -3,6 +3,7 @@
 pub mod cli;
 
 pub mod config;
+pub mod provider_limits;
 pub mod source;
 pub mod testcase;
 
