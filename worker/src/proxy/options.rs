@@ -1,0 +1,60 @@
+//! How one recording proxy is set up.
+
+use std::fmt;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use mcproctor_proto::server::HttpServer;
+
+use super::record::CallObserver;
+
+/// How one recording proxy is set up.
+pub struct ProxyOptions {
+    /// The configured name of the server; records carry it.
+    pub server: String,
+    /// Where the server is and what is injected.
+    pub upstream: HttpServer,
+    /// A loopback address; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// An existing folder of this proxy's own, for the evidence files and for copies that do not fit in memory.
+    pub spill_dir: PathBuf,
+    /// Largest arguments or result, in bytes, that a [`mcproctor_proto::call::ToolCall`] in memory carries.
+    pub inline_cap: usize,
+    /// Largest message, in bytes, that is kept and parsed; of larger ones id, error state, size and hash are known.
+    pub body_copy_cap: usize,
+    /// Keep every call in memory and write the evidence files. Without, only the observer learns of calls.
+    pub keep: bool,
+    /// Where the headers of every request are written. They contain secrets.
+    pub debug_log: Option<Box<dyn Write + Send>>,
+    /// Told of every call as it starts and ends.
+    pub observer: Option<Box<dyn CallObserver>>,
+}
+
+impl ProxyOptions {
+    /// The usual caps, a free port, everything kept, nobody told.
+    pub fn new(server: impl Into<String>, upstream: HttpServer, spill_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            server: server.into(),
+            upstream,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            spill_dir: spill_dir.into(),
+            inline_cap: 64 * 1024,
+            body_copy_cap: 8 * 1024 * 1024,
+            keep: true,
+            debug_log: None,
+            observer: None,
+        }
+    }
+}
+
+impl fmt::Debug for ProxyOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may carry a key in its query.
+        f.debug_struct("ProxyOptions")
+            .field("server", &self.server)
+            .field("listen", &self.listen)
+            .field("spill_dir", &self.spill_dir)
+            .finish_non_exhaustive()
+    }
+}

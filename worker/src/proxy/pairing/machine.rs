@@ -1,0 +1,620 @@
+//! The state machine. Sections named here are those of the MCP specification.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use mcproctor_proto::call::{CallState, ToolCall};
+use serde_json::value::RawValue;
+
+use super::super::message::{Message, RawId, member, text_member};
+use super::super::queue::{Ending, ExchangeId};
+use super::change::Change;
+use super::exchange::{Asked, Exchange, Opening, Pending, Phase, ReplyKind, Summary, TaskRequest};
+
+/// Event ids that are remembered for resumption.
+const EVENT_ID_CAP: usize = 16 * 1024;
+/// Exchanges that are over but still owe an answer; beyond, the oldest is given up.
+const LINGER_CAP: usize = 4 * 1024;
+/// First revision without sessions, GET streams and resumption.
+const STATELESS: &str = "2026-07-28";
+
+/// A call's number, from 0 in the order of start.
+pub(in crate::proxy) type CallKey = u64;
+
+/// A call without an end.
+#[derive(Debug)]
+pub(in crate::proxy) struct Open {
+    pub(in crate::proxy) record: ToolCall,
+    started_us: u64,
+    /// What the client has to repeat when it gives the input that was asked for (2026-07-28, multi-round-trip requests).
+    pub(super) awaiting_input: Option<AwaitingInput>,
+    progress_token: Option<String>,
+    session: Option<String>,
+    id: RawId,
+    /// The client went away while the answer could still be fetched.
+    client_left: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct AwaitingInput {
+    pub(super) request_state: Option<String>,
+}
+
+/// The state machine.
+#[derive(Debug)]
+pub(in crate::proxy) struct Pairing {
+    server: String,
+    started_unix_ms: i64,
+    next: CallKey,
+    pub(super) open: BTreeMap<CallKey, Open>,
+    exchanges: BTreeMap<ExchangeId, Exchange>,
+    pub(super) tasks: HashMap<String, CallKey>,
+    event_ids: HashMap<(Option<String>, String), ExchangeId>,
+    event_order: VecDeque<(Option<String>, String)>,
+    pub(super) changes: Vec<Change>,
+}
+
+impl Pairing {
+    /// `server` goes into every record; times are microseconds since `started_unix_ms`.
+    pub(in crate::proxy) fn new(server: String, started_unix_ms: i64) -> Self {
+        Self {
+            server,
+            started_unix_ms,
+            next: 0,
+            open: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
+            tasks: HashMap::new(),
+            event_ids: HashMap::new(),
+            event_order: VecDeque::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// What changed since the last time.
+    pub(in crate::proxy) fn changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Calls without an end, in the order of their start.
+    pub(in crate::proxy) fn open(&self) -> impl Iterator<Item = (CallKey, &ToolCall)> {
+        self.open.iter().map(|(key, open)| (*key, &open.record))
+    }
+
+    /// How many calls have no end.
+    pub(in crate::proxy) fn open_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// A request's head was sent.
+    pub(in crate::proxy) fn opened(&mut self, id: ExchangeId, opening: Opening) {
+        let continues = opening
+            .last_event_id
+            .as_ref()
+            .and_then(|event| self.event_ids.get(&(opening.session.clone(), event.clone())).copied());
+        self.exchanges.insert(id, Exchange::new(opening, continues));
+        self.give_up_the_oldest();
+    }
+
+    /// The client sent a message on an exchange.
+    pub(in crate::proxy) fn sent(&mut self, id: ExchangeId, message: Message) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
+        if let Some(revision) = revision_of(&message) {
+            exchange.stateless = revision.as_str() >= STATELESS;
+        }
+        let Some(method) = message.method.clone() else {
+            // An answer to the server's own request.
+            self.changes.push(Change::ClientAnswered(Box::new(message)));
+            return;
+        };
+        let Some(rpc_id) = message.id.clone() else {
+            if method == "notifications/cancelled" {
+                self.cancelled(id, &message);
+            }
+            self.changes.push(Change::Notified {
+                by_client: true,
+                message: Box::new(message),
+            });
+            return;
+        };
+        let params = message.params.as_deref();
+        let task = || text_member(params, "taskId");
+        let asked = match method.as_str() {
+            "tools/call" => Asked::Call(self.call_sent(id, &rpc_id, &message)),
+            "tasks/result" => Asked::Task {
+                request: TaskRequest::Result,
+                task: task(),
+                message: Box::new(message),
+            },
+            "tasks/get" => Asked::Task {
+                request: TaskRequest::Get,
+                task: task(),
+                message: Box::new(message),
+            },
+            "tasks/cancel" => Asked::Task {
+                request: TaskRequest::Cancel,
+                task: task(),
+                message: Box::new(message),
+            },
+            _ => Asked::Other(Box::new(message)),
+        };
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.had_call |= matches!(asked, Asked::Call(_));
+            exchange.posted.push(Pending { id: rpc_id, asked });
+        }
+    }
+
+    /// The call that this `tools/call` request starts, or of which it is the next leg.
+    fn call_sent(&mut self, exchange: ExchangeId, rpc_id: &RawId, message: &Message) -> CallKey {
+        let params = message.params.as_deref();
+        let tool = text_member(params, "name").unwrap_or_default();
+        let arguments = member(params, "arguments")
+            .map(ToOwned::to_owned)
+            .filter(|_| !message.oversize);
+        let state = member(params, "requestState").map(|state| state.get().to_owned());
+        if state.is_some() || member(params, "inputResponses").is_some() {
+            let earlier = self.open.iter_mut().rev().find(|(_, open)| {
+                open.awaiting_input
+                    .as_ref()
+                    .is_some_and(|awaiting| awaiting.request_state == state)
+                    && open.record.tool == tool
+                    && (state.is_some() || same(open.record.arguments.as_deref(), arguments.as_deref()))
+            });
+            if let Some((key, open)) = earlier {
+                open.awaiting_input = None;
+                open.record.legs += 1;
+                open.record.state = CallState::NeverFinished;
+                open.record.error = None;
+                open.id = rpc_id.clone();
+                return *key;
+            }
+        }
+        let key = self.next;
+        self.next += 1;
+        let (started_us, turn, session) = match self.exchanges.get(&exchange) {
+            Some(exchange) => (exchange.started_us, exchange.turn, exchange.session.clone()),
+            None => (0, 0, None),
+        };
+        let record = ToolCall {
+            id: format!("{}-{}", self.server, key + 1),
+            server: self.server.clone(),
+            tool,
+            arguments,
+            state: CallState::NeverFinished,
+            result: None,
+            error: None,
+            started_at_unix_ms: self
+                .started_unix_ms
+                .saturating_add(i64::try_from(started_us / 1000).unwrap_or(i64::MAX)),
+            duration_ms: 0,
+            bytes: 0,
+            sha256: String::new(),
+            truncated: message.oversize,
+            legs: 1,
+            turn,
+            http_status: None,
+        };
+        let progress_token = member(member(params, "_meta"), "progressToken").map(|token| token.get().to_owned());
+        self.changes.push(Change::Started {
+            key,
+            call: Box::new(record.clone()),
+        });
+        self.open.insert(
+            key,
+            Open {
+                record,
+                started_us,
+                awaiting_input: None,
+                progress_token,
+                session,
+                id: rpc_id.clone(),
+                client_left: false,
+            },
+        );
+        key
+    }
+
+    /// `notifications/cancelled` of the client (basic protocol, cancellation).
+    fn cancelled(&mut self, exchange: ExchangeId, message: &Message) {
+        let Some(exchange) = self.exchanges.get(&exchange) else {
+            return;
+        };
+        let (session, at_us) = (exchange.session.clone(), exchange.started_us);
+        let params = message.params.as_deref();
+        let Some(id) = member(params, "requestId").map(|id| RawId::new(id.get())) else {
+            return;
+        };
+        // Of several with one id the youngest is meant: the others' client would not have used it again.
+        let found = self
+            .open
+            .iter()
+            .rev()
+            .find(|(_, open)| open.id == id && open.session == session);
+        let Some((key, open)) = found.map(|(key, open)| (*key, open)) else {
+            return;
+        };
+        let seconds = seconds(at_us.saturating_sub(open.started_us));
+        let why = match text_member(params, "reason") {
+            Some(reason) if !reason.is_empty() => format!("cancelled by client at {seconds} s: {}", shortened(&reason)),
+            _ => format!("cancelled by client at {seconds} s"),
+        };
+        self.close_call(key, at_us, CallState::Cancelled, Some(why));
+    }
+
+    /// The answer's head arrived.
+    pub(in crate::proxy) fn replied(&mut self, id: ExchangeId, at_us: u64, status: u16, kind: ReplyKind) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
+        exchange.status = Some(status);
+        exchange.kind = kind;
+        if status == 404 && exchange.session.is_some() && !exchange.stateless {
+            self.changes.push(Change::Fault {
+                at_us,
+                what: "the server lost the session (404)".to_owned(),
+            });
+        }
+    }
+
+    /// An event with an id arrived: its stream can be resumed from there (2025-11-25, transports, resumability).
+    pub(in crate::proxy) fn event_id(&mut self, id: ExchangeId, event: String) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
+        exchange.resumable = true;
+        let stream = exchange.continues.unwrap_or(id);
+        let key = (exchange.session.clone(), event);
+        if self.event_ids.insert(key.clone(), stream).is_none() {
+            self.event_order.push_back(key);
+            if self.event_order.len() > EVENT_ID_CAP
+                && let Some(oldest) = self.event_order.pop_front()
+            {
+                self.event_ids.remove(&oldest);
+            }
+        }
+    }
+
+    /// A legacy stream announced where its messages are posted (2024-11-05, transports, HTTP with SSE).
+    pub(in crate::proxy) fn endpoint(&mut self, id: ExchangeId, target: String) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.endpoint = Some(target);
+        }
+    }
+
+    /// The body is nothing that a client could read as an answer.
+    pub(in crate::proxy) fn unreadable(&mut self, id: ExchangeId, why: String) {
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.unreadable.get_or_insert(why);
+        }
+    }
+
+    /// The server sent a message on an exchange.
+    pub(in crate::proxy) fn received(&mut self, id: ExchangeId, at_us: u64, message: Message) {
+        if message.method.is_some() {
+            self.server_spoke(at_us, message);
+            return;
+        }
+        match self.pending_for(id, &message) {
+            Some((owner, index)) => {
+                let Some(exchange) = self.exchanges.get_mut(&owner) else {
+                    return;
+                };
+                let pending = exchange.posted.remove(index);
+                let started_us = exchange.started_us;
+                let status = self.exchanges.get(&id).and_then(|exchange| exchange.status);
+                self.answer(pending, message, status, started_us, at_us);
+                self.drop_if_done(owner);
+            }
+            None => self.unrelated(id, at_us, &message),
+        }
+    }
+
+    /// Which request a response belongs to: the exchange it came on, the stream which that exchange resumes, the
+    /// requests posted for a legacy stream, and for a GET stream at last any request of the session.
+    fn pending_for(&self, id: ExchangeId, message: &Message) -> Option<(ExchangeId, usize)> {
+        let exchange = self.exchanges.get(&id)?;
+        let rpc_id = message.id.as_ref()?;
+        let within = |owner: ExchangeId| {
+            let index = self
+                .exchanges
+                .get(&owner)?
+                .posted
+                .iter()
+                .position(|pending| pending.id == *rpc_id)?;
+            Some((owner, index))
+        };
+        let elsewhere = |matches: &dyn Fn(&Exchange) -> bool| {
+            self.exchanges
+                .iter()
+                .filter(|(_, other)| matches(other))
+                .find_map(|(owner, _)| within(*owner))
+        };
+        within(id)
+            .or_else(|| exchange.continues.and_then(within))
+            .or_else(|| {
+                let endpoint = exchange.endpoint.as_ref()?;
+                elsewhere(&|other| other.target == *endpoint)
+            })
+            .or_else(|| {
+                (exchange.is_get && exchange.endpoint.is_none())
+                    .then(|| elsewhere(&|other| !other.is_get && other.session == exchange.session))
+                    .flatten()
+            })
+    }
+
+    /// A response that no request waits for.
+    fn unrelated(&mut self, id: ExchangeId, at_us: u64, message: &Message) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
+        let status = exchange.status;
+        if message.id.is_none() && message.error.is_some() {
+            // The server could not read the id; the error is about everything in this exchange.
+            let posted = std::mem::take(&mut exchange.posted);
+            let started_us = exchange.started_us;
+            for pending in posted {
+                self.answer(pending, message.clone(), status, started_us, at_us);
+            }
+        } else if !exchange.posted.is_empty() && !exchange.is_events() {
+            exchange
+                .unreadable
+                .get_or_insert_with(|| "the answer carries another id than the request".to_owned());
+        }
+    }
+
+    /// A request or notification of the server.
+    fn server_spoke(&mut self, at_us: u64, message: Message) {
+        let params = message.params.as_deref();
+        match message.method.as_deref().unwrap_or_default() {
+            "notifications/progress" => {
+                let token = member(params, "progressToken").map(|token| token.get().to_owned());
+                let call = self
+                    .open
+                    .values()
+                    .rev()
+                    .find(|open| token.is_some() && open.progress_token == token);
+                let call = call.map(|open| open.record.id.clone());
+                self.changes.push(Change::Progress {
+                    call,
+                    params: message.params,
+                });
+                return;
+            }
+            // 2025-11-25 and the tasks extension.
+            "notifications/tasks/status" | "notifications/tasks" => {
+                let task = text_member(params, "taskId");
+                if let Some(params) = message.params.clone() {
+                    self.task_seen(task, &params, &message, None, at_us);
+                }
+            }
+            _ => {}
+        }
+        self.changes.push(if message.id.is_some() {
+            Change::ServerAsked(Box::new(message))
+        } else {
+            Change::Notified {
+                by_client: false,
+                message: Box::new(message),
+            }
+        });
+    }
+
+    /// An exchange is over.
+    pub(in crate::proxy) fn ended(&mut self, id: ExchangeId, at_us: u64, ending: &Ending) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            return;
+        };
+        exchange.over = true;
+        let owner = exchange.continues.filter(|_| exchange.is_get).unwrap_or(id);
+        let seen = exchange.summary();
+        let had_call = exchange.had_call;
+        if exchange.endpoint.is_some() {
+            self.legacy_stream_ended(id, at_us, ending);
+        }
+        if owner != id {
+            self.exchanges.remove(&id);
+        }
+        let Some(exchange) = self.exchanges.get(&owner) else {
+            return;
+        };
+        let legacy = self
+            .exchanges
+            .values()
+            .any(|stream| stream.endpoint.as_ref() == Some(&exchange.target));
+        let Some(exchange) = self.exchanges.get_mut(&owner) else {
+            return;
+        };
+        let phase = seen.phase_after(exchange.stateless, owner != id, legacy);
+        exchange.phase = phase;
+        match phase {
+            Phase::Suspended => self.suspend(owner, ending),
+            Phase::Detached => {}
+            Phase::Over => {
+                let posted = std::mem::take(&mut exchange.posted);
+                let stateless = exchange.stateless;
+                let lost_for_nobody = posted.is_empty() && !had_call;
+                for pending in posted {
+                    match pending.asked {
+                        Asked::Call(key) => self.call_unanswered(key, at_us, &seen, ending, stateless),
+                        Asked::Task { message, .. } | Asked::Other(message) => {
+                            if let Some(why) = seen.server_to_blame(ending) {
+                                let method = message.method.clone().unwrap_or_default();
+                                self.changes.push(Change::Fault {
+                                    at_us,
+                                    what: format!("{method}: {why}"),
+                                });
+                            }
+                            let why = seen.why(ending);
+                            self.changes.push(Change::Unanswered {
+                                status: seen.status,
+                                why,
+                                request: message,
+                            });
+                        }
+                    }
+                }
+                if lost_for_nobody && let Some(why) = seen.without_request(ending) {
+                    self.changes.push(Change::Fault { at_us, what: why });
+                }
+                self.exchanges.remove(&owner);
+            }
+        }
+        self.drop_if_done(owner);
+    }
+
+    fn call_unanswered(&mut self, key: CallKey, at_us: u64, seen: &Summary, ending: &Ending, stateless: bool) {
+        let Some(open) = self.open.get_mut(&key) else { return };
+        open.record.http_status = seen.status;
+        let at = seconds(at_us.saturating_sub(open.started_us));
+        let (state, why) = match ending {
+            // 2026-07-28, transports: closing the stream is how a request is cancelled.
+            Ending::ClientLeft if stateless => (CallState::Cancelled, format!("cancelled by client at {at} s")),
+            Ending::ClientLeft => (
+                CallState::NeverFinished,
+                format!("the client left at {at} s without an answer"),
+            ),
+            Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
+            _ if seen.is_http_error() => (CallState::HttpError, seen.why(ending)),
+            _ => (CallState::TransportLost, seen.why(ending)),
+        };
+        self.close_call(key, at_us, state, Some(why));
+    }
+
+    fn suspend(&mut self, owner: ExchangeId, ending: &Ending) {
+        let Some(exchange) = self.exchanges.get(&owner) else {
+            return;
+        };
+        for pending in &exchange.posted {
+            if let Asked::Call(key) = pending.asked
+                && let Some(open) = self.open.get_mut(&key)
+            {
+                open.record.state = CallState::Suspended;
+                open.record.error = Some("the stream ended early and can be resumed".to_owned());
+                open.client_left = *ending == Ending::ClientLeft;
+            }
+        }
+    }
+
+    /// The stream on which the answers to a legacy endpoint's requests would have come is gone.
+    fn legacy_stream_ended(&mut self, id: ExchangeId, at_us: u64, ending: &Ending) {
+        let Some(endpoint) = self.exchanges.get(&id).and_then(|exchange| exchange.endpoint.clone()) else {
+            return;
+        };
+        let orphans: Vec<ExchangeId> = self
+            .exchanges
+            .iter()
+            .filter(|(_, other)| other.phase == Phase::Detached && other.target == endpoint)
+            .map(|(id, _)| *id)
+            .collect();
+        for orphan in orphans {
+            let Some(exchange) = self.exchanges.remove(&orphan) else {
+                continue;
+            };
+            for pending in exchange.posted {
+                let Asked::Call(key) = pending.asked else { continue };
+                let (state, why) = match ending {
+                    Ending::ClientLeft | Ending::Stopped => {
+                        (CallState::NeverFinished, "the client left without an answer")
+                    }
+                    _ => (CallState::TransportLost, "the event stream ended without an answer"),
+                };
+                self.close_call(key, at_us, state, Some(why.to_owned()));
+            }
+        }
+    }
+
+    /// Nothing more will come.
+    pub(in crate::proxy) fn finish(&mut self, at_us: u64) {
+        let keys: Vec<CallKey> = self.open.keys().copied().collect();
+        for key in keys {
+            let Some(open) = self.open.get(&key) else { continue };
+            let (state, why) = if open.awaiting_input.is_some() {
+                (
+                    CallState::Cancelled,
+                    "the server asked for input and the client did not go on",
+                )
+            } else if self.tasks.values().any(|task| *task == key) {
+                (CallState::NeverFinished, "the task's result never came")
+            } else if open.client_left {
+                (
+                    CallState::NeverFinished,
+                    "the client left and did not resume the stream",
+                )
+            } else if open.record.state == CallState::Suspended {
+                (CallState::NeverFinished, "the stream ended early and was not resumed")
+            } else {
+                (CallState::NeverFinished, "no answer before the end")
+            };
+            self.close_call(key, at_us, state, Some(why.to_owned()));
+        }
+        self.exchanges.clear();
+    }
+
+    pub(super) fn close_call(&mut self, key: CallKey, at_us: u64, state: CallState, error: Option<String>) {
+        let Some(mut open) = self.open.remove(&key) else { return };
+        open.record.state = state;
+        open.record.error = error;
+        open.record.duration_ms = at_us.saturating_sub(open.started_us).div_ceil(1000);
+        if !self.tasks.is_empty() {
+            self.tasks.retain(|_, task| *task != key);
+        }
+        self.changes.push(Change::Ended {
+            key,
+            call: Box::new(open.record),
+        });
+    }
+
+    fn drop_if_done(&mut self, id: ExchangeId) {
+        if self
+            .exchanges
+            .get(&id)
+            .is_some_and(|exchange| exchange.over && exchange.posted.is_empty())
+        {
+            self.exchanges.remove(&id);
+        }
+    }
+
+    fn give_up_the_oldest(&mut self) {
+        if self.exchanges.len() <= LINGER_CAP {
+            return;
+        }
+        let oldest = self
+            .exchanges
+            .iter()
+            .find(|(_, exchange)| exchange.over)
+            .map(|(id, _)| *id);
+        if let Some(exchange) = oldest.and_then(|id| self.exchanges.remove(&id)) {
+            for pending in exchange.posted {
+                if let Asked::Call(key) = pending.asked {
+                    let why = "no answer, and too many others wait".to_owned();
+                    self.close_call(key, exchange.started_us, CallState::NeverFinished, Some(why));
+                }
+            }
+        }
+    }
+}
+
+fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    a.map(RawValue::get) == b.map(RawValue::get)
+}
+
+/// The revision that a stateless request names itself (2026-07-28, `_meta` of every request).
+pub(in crate::proxy) fn revision_of(message: &Message) -> Option<String> {
+    text_member(
+        member(message.params.as_deref(), "_meta"),
+        "io.modelcontextprotocol/protocolVersion",
+    )
+}
+
+fn seconds(us: u64) -> String {
+    let tenths = us / 100_000;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// At most 300 characters, for people.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,187 @@
+//! What was seen of a server besides its calls: was the agent shown its tools, and which.
+
+use mcproctor_proto::exposure::{Exposure, ServerFault};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::message::{member, text_member};
+use super::pairing::{Answered, revision_of};
+
+/// Faults that are kept.
+const FAULT_CAP: usize = 100;
+
+/// Collects the proof of exposure.
+#[derive(Debug)]
+pub(super) struct Survey {
+    exposure: Exposure,
+    tools: Vec<Value>,
+    list: Option<Vec<u8>>,
+}
+
+impl Survey {
+    pub(super) fn new(server: String) -> Self {
+        Self {
+            exposure: Exposure {
+                server,
+                ..Exposure::default()
+            },
+            tools: Vec::new(),
+            list: None,
+        }
+    }
+
+    /// The state so far.
+    pub(super) fn exposure(&self) -> &Exposure {
+        &self.exposure
+    }
+
+    /// The canonical tool list as the agent saw it.
+    pub(super) fn tool_list(&self) -> Option<&[u8]> {
+        self.list.as_deref()
+    }
+
+    /// The server asked for a login.
+    pub(super) fn login_required(&mut self) {
+        self.exposure.login_required = true;
+    }
+
+    /// Something about the server that belongs to no call.
+    pub(super) fn fault(&mut self, at_unix_ms: i64, what: String) {
+        if self.exposure.faults.len() < FAULT_CAP {
+            self.exposure.faults.push(ServerFault { what, at_unix_ms });
+        }
+    }
+
+    /// A request was answered. `revision` is the `MCP-Protocol-Version` that it was sent with.
+    pub(super) fn answered(&mut self, answered: &Answered) {
+        if answered.response.error.is_some() {
+            return;
+        }
+        let result = answered.response.result.as_deref();
+        match answered.request.method.as_deref() {
+            Some("initialize") => {
+                self.exposure.initialized = true;
+                self.exposure.protocol_version = text_member(result, "protocolVersion");
+                self.server_info(member(result, "serverInfo"));
+            }
+            Some("server/discover") => {
+                self.exposure.initialized = true;
+                self.exposure.protocol_version = revision_of(&answered.request);
+                let meta = member(member(result, "_meta"), "io.modelcontextprotocol/serverInfo");
+                self.server_info(member(result, "serverInfo").or(meta));
+            }
+            Some("tools/list") => self.tools_listed(answered),
+            _ => {}
+        }
+    }
+
+    fn server_info(&mut self, info: Option<&serde_json::value::RawValue>) {
+        self.exposure.server_name = text_member(info, "name");
+        self.exposure.server_version = text_member(info, "version");
+    }
+
+    /// One page; a page without a cursor starts the list anew.
+    fn tools_listed(&mut self, answered: &Answered) {
+        let (params, result) = (answered.request.params.as_deref(), answered.response.result.as_deref());
+        self.exposure.tools_listed = true;
+        if self.exposure.protocol_version.is_none() {
+            self.exposure.protocol_version = revision_of(&answered.request);
+        }
+        let page = member(result, "tools").and_then(|tools| serde_json::from_str::<Vec<Value>>(tools.get()).ok());
+        if answered.response.oversize || page.is_none() {
+            return;
+        }
+        if member(params, "cursor").is_none() {
+            self.tools.clear();
+        }
+        self.tools.extend(page.into_iter().flatten().map(canonical));
+        let list = Value::Array(self.tools.clone()).to_string().into_bytes();
+        self.exposure.tool_count = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+        self.exposure.tools_sha256 = hex::encode(Sha256::digest(&list));
+        self.list = Some(list);
+    }
+}
+
+/// The same value with every object's keys in order, so that equal lists have equal hashes.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut sorted: Vec<(String, Value)> =
+                fields.into_iter().map(|(key, field)| (key, canonical(field))).collect();
+            sorted.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(Map::from_iter(sorted))
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(canonical).collect()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::proxy::gather::Gathered;
+    use crate::proxy::message;
+
+    fn answered(request: &str, response: &str) -> Answered {
+        let read = |text: &str| {
+            message::read(Gathered::Whole(text.as_bytes().to_vec()))
+                .unwrap()
+                .remove(0)
+        };
+        Answered {
+            request: read(request),
+            response: read(response),
+            status: Some(200),
+            started_us: 0,
+            at_us: 0,
+        }
+    }
+
+    #[test]
+    fn pages_are_merged_and_a_new_list_replaces_the_old_one() {
+        let mut survey = Survey::new("s".to_owned());
+        let first = answered(
+            r#"{"id":1,"method":"tools/list"}"#,
+            r#"{"id":1,"result":{"tools":[{"name":"a","inputSchema":{"b":1,"a":2}}],"nextCursor":"x"}}"#,
+        );
+        let second = answered(
+            r#"{"id":2,"method":"tools/list","params":{"cursor":"x"}}"#,
+            r#"{"id":2,"result":{"tools":[{"name":"b"}]}}"#,
+        );
+        for _ in 0..2 {
+            survey.answered(&first);
+            survey.answered(&second);
+            assert_eq!(survey.exposure().tool_count, 2);
+        }
+        let expected = br#"[{"inputSchema":{"a":2,"b":1},"name":"a"},{"name":"b"}]"#;
+        assert_eq!(survey.tool_list().unwrap(), expected);
+        assert_eq!(survey.exposure().tools_sha256, hex::encode(Sha256::digest(expected)));
+    }
+
+    #[test]
+    fn an_error_is_no_proof() {
+        let mut survey = Survey::new("s".to_owned());
+        for method in ["initialize", "server/discover", "tools/list"] {
+            let request = format!(r#"{{"id":1,"method":"{method}"}}"#);
+            survey.answered(&answered(
+                &request,
+                r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#,
+            ));
+        }
+        assert!(!survey.exposure().initialized && !survey.exposure().tools_listed);
+    }
+
+    #[test]
+    fn who_the_server_is_comes_from_its_first_answer() {
+        let mut survey = Survey::new("s".to_owned());
+        survey.answered(&answered(
+            r#"{"id":0,"method":"initialize"}"#,
+            r#"{"id":0,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"n","version":"1"}}}"#,
+        ));
+        let exposure = survey.exposure();
+        assert_eq!(exposure.server_name.as_deref(), Some("n"));
+        assert_eq!(exposure.protocol_version.as_deref(), Some("2025-06-18"));
+    }
+}
