@@ -78,7 +78,13 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
         let result = serde_json::json!({"content": [{"type": "text", "text": words}]});
         attempt.calls = vec![
             call(attempt.started_at_unix_ms, words, &arguments, &result, 5),
-            failed_call(attempt.started_at_unix_ms, words, &arguments, CallState::ToolError, words),
+            failed_call(
+                attempt.started_at_unix_ms,
+                words,
+                &arguments,
+                CallState::ToolError,
+                words,
+            ),
         ];
         for call in &mut attempt.calls {
             (call.server, call.sha256) = (said(), said());

@@ -51,16 +51,18 @@ fn duplicates(tools: &[ToolShape]) -> BTreeMap<usize, Finding> {
             at(
                 Severity::Error,
                 "/name",
-                "another tool has the same name; the Anthropic API refuses the request",
-                &[Consumer::Anthropic],
+                "another tool has the same name: agents offer only the first, and the Anthropic API refuses both together",
+                &[Consumer::ClaudeCode, Consumer::Anthropic],
                 "https://github.com/onyx-dot-app/onyx/issues/9229",
             )
         } else {
             at(
-                Severity::Warning,
+                Severity::Error,
                 "/name",
-                format!("renamed for model APIs, the name is the same as that of `{first}`"),
-                &[Consumer::Anthropic, Consumer::OpenAi],
+                format!(
+                    "renamed for model APIs, the name is the same as that of `{first}`: Claude Code offers only one"
+                ),
+                &[Consumer::ClaudeCode],
                 "https://github.com/openai/openai-agents-js/issues/1934",
             )
         };
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_twice_is_refused_and_nearly_the_same_is_told() {
+    fn a_name_that_another_tool_has_is_found_as_it_is_and_as_it_is_renamed() {
         let found = findings(&tools(&["a", "b-c", "a", "b.c", "b_c"]), "s");
         let duplicates: Vec<(Option<&str>, Severity)> = found
             .iter()
@@ -94,7 +96,7 @@ mod tests {
             .collect();
         assert_eq!(
             duplicates,
-            [(Some("a"), Severity::Error), (Some("b_c"), Severity::Warning)]
+            [(Some("a"), Severity::Error), (Some("b_c"), Severity::Error)]
         );
     }
 

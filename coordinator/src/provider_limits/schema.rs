@@ -24,9 +24,10 @@ pub(super) fn check(schema: &Value) -> Vec<Finding> {
         findings.push(at(
             Severity::Error,
             "/inputSchema/type",
-            "the schema lacks `\"type\": \"object\"` at the top: Claude Code drops the tool, OpenAI refuses the request",
+            "the schema lacks `\"type\": \"object\"` at the top: Claude Code then takes none of the server's tools, and \
+             OpenAI refuses the request",
             BOTH,
-            "https://github.com/ComposioHQ/composio/issues/1829",
+            "https://github.com/awwaiid/mcp-server-taskwarrior/issues/11",
         ));
     }
     findings.extend(property_names(top));
@@ -40,7 +41,9 @@ fn top_level(top: &Map<String, Value>) -> Vec<Finding> {
         at(
             Severity::Error,
             format!("/inputSchema/{key}"),
-            format!("the schema has `{key}` at the top, for which both APIs refuse the request"),
+            format!(
+                "the schema has `{key}` at the top: Claude Code leaves the tool out, and both APIs refuse the request"
+            ),
             &[Consumer::ClaudeCode, Consumer::OpenAi],
             "https://github.com/nspady/google-calendar-mcp/issues/39",
         )
