@@ -13,7 +13,7 @@ use mcproctor_proto::traffic::ModelTraffic;
 use tempfile::TempDir;
 use url::Url;
 
-use super::task::Environment;
+use super::environment::Environment;
 use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::{LinkError, Piece, piece};
