@@ -17,6 +17,9 @@ mod tests;
 /// It lies in the range that JSON-RPC 2.0, section 5.1, leaves to implementations.
 pub const SERVER_EXITED: i32 = -32098;
 
+/// The JSON-RPC error code that the server gets for what it asked a client that has left.
+const CLIENT_LEFT: i32 = -32000;
+
 /// How many messages wait for a stream before the oldest is given up.
 const BACKLOG: usize = 64;
 
@@ -101,10 +104,17 @@ impl Router {
         self.sessions.contains_key(id)
     }
 
-    /// Ends a session and its streams; the child goes on.
+    /// Ends a session and its streams; the child goes on, and learns that what it asked this client stays unanswered.
     pub(super) fn end_session(&mut self, id: &str) -> Vec<Effect> {
         self.sessions.remove(id);
-        self.asked.retain(|_, session| session.as_deref() != Some(id));
+        let mut effects = Vec::new();
+        self.asked.retain(|asked, session| {
+            let stays = session.as_deref() != Some(id);
+            if !stays {
+                effects.push(Effect::ToChild(error(asked, CLIENT_LEFT, "the client left")));
+            }
+            stays
+        });
         let of_session = |stream: &Stream| stream.session.as_deref() == Some(id);
         let ended: Vec<StreamId> = self
             .streams
@@ -112,10 +122,11 @@ impl Router {
             .filter(|(_, stream)| of_session(stream))
             .map(|(id, _)| *id)
             .collect();
-        ended
-            .into_iter()
-            .flat_map(|stream| [vec![Effect::End(stream)], self.closed(stream)].concat())
-            .collect()
+        for stream in ended {
+            effects.push(Effect::End(stream));
+            effects.extend(self.closed(stream));
+        }
+        effects
     }
 
     /// Why the child is gone, if it is.
@@ -192,4 +203,14 @@ impl Router {
         self.next += 1;
         next
     }
+}
+
+/// A JSON-RPC error in answer to the request with this id.
+fn error(id: &Bytes, code: i32, message: &str) -> Pieces {
+    let error = json!({"code": code, "message": message});
+    vec![
+        Bytes::from_static(br#"{"jsonrpc":"2.0","id":"#),
+        id.clone(),
+        Bytes::from(format!(r#","error":{error}}}"#)),
+    ]
 }

@@ -1,8 +1,7 @@
 //! What clients send.
 
 use super::super::message::{Kind, Message, Replacements};
-use super::server::exit_error;
-use super::{Effect, Handshake, Pending, Router, StreamId};
+use super::{Effect, Handshake, Pending, Router, SERVER_EXITED, StreamId, error};
 
 impl Router {
     /// A client sent a message; `stream` takes the answer when it is a request.
@@ -72,7 +71,7 @@ impl Router {
         let id = self.next();
         let Some(own) = message.id() else { return Vec::new() };
         if let Some(why) = &self.gone {
-            let error = exit_error(&own, why);
+            let error = error(&own, SERVER_EXITED, why);
             return self.answer(stream, error);
         }
         let text = message.with(Replacements {

@@ -1,10 +1,9 @@
 //! What the child writes, and its end.
 
 use bytes::Bytes;
-use serde_json::json;
 
 use super::super::message::{Kind, Message, Pieces, Replacements};
-use super::{BACKLOG, Effect, Handshake, Purpose, Router, SERVER_EXITED, Stream, StreamId};
+use super::{BACKLOG, Effect, Handshake, Purpose, Router, SERVER_EXITED, Stream, StreamId, error};
 
 impl Router {
     /// The child wrote a message.
@@ -143,7 +142,7 @@ impl Router {
         let mut effects = Vec::new();
         for pending in std::mem::take(&mut self.pending).into_values() {
             if let Some(stream) = pending.stream {
-                effects.extend(self.answer(stream, exit_error(&pending.id, why)));
+                effects.extend(self.answer(stream, error(&pending.id, SERVER_EXITED, why)));
             }
         }
         if let Handshake::Running { waiting, .. } = &mut self.handshake {
@@ -153,7 +152,7 @@ impl Router {
                 effects.extend(
                     message
                         .id()
-                        .map(|id| self.answer(stream, exit_error(&id, why)))
+                        .map(|id| self.answer(stream, error(&id, SERVER_EXITED, why)))
                         .unwrap_or_default(),
                 );
             }
@@ -170,14 +169,4 @@ fn number(text: &Bytes) -> Option<u64> {
         .and_then(|text| text.strip_suffix('"'))
         .unwrap_or(text);
     text.parse().ok()
-}
-
-/// The JSON-RPC error for a request that will not be answered.
-pub(super) fn exit_error(id: &Bytes, why: &str) -> Pieces {
-    let error = json!({"code": SERVER_EXITED, "message": why});
-    vec![
-        Bytes::from_static(br#"{"jsonrpc":"2.0","id":"#),
-        id.clone(),
-        Bytes::from(format!(r#","error":{error}}}"#)),
-    ]
 }
