@@ -174,18 +174,36 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
 
 fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {
     if exposures.is_empty() {
-        return Some(Verdict::again(InvalidCause::Exposure, "no server was put in front of the agent"));
+        return Some(Verdict::again(
+            InvalidCause::Exposure,
+            "no server was put in front of the agent",
+        ));
     }
-    let missing = exposures.iter().find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
+    let missing = exposures
+        .iter()
+        .find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
     let server = &missing.server;
     // The agent did come, and the server did not answer: that is the server's fault, and its author wants to know.
     if let Some(fault) = missing.faults.last() {
-        return Some(Verdict::again(InvalidCause::Server, format!("{server} did not answer: {}", fault.what)));
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{server} did not answer: {}", fault.what),
+        ));
     }
-    let what = if missing.initialized { "never listed the tools of" } else { "never connected to" };
+    let what = if missing.initialized {
+        "never listed the tools of"
+    } else {
+        "never connected to"
+    };
     // An agent that crashed before it came that far says why.
-    let why = last.and_then(|turn| turn.detail.as_ref()).map(|detail| format!(": {detail}")).unwrap_or_default();
-    Some(Verdict::again(InvalidCause::Exposure, format!("the agent {what} {server}{why}")))
+    let why = last
+        .and_then(|turn| turn.detail.as_ref())
+        .map(|detail| format!(": {detail}"))
+        .unwrap_or_default();
+    Some(Verdict::again(
+        InvalidCause::Exposure,
+        format!("the agent {what} {server}{why}"),
+    ))
 }
 
 fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {

@@ -172,7 +172,10 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
 fn refused_for_good(seat: &Seat) -> bool {
     let refusal = seat.relay.as_ref().and_then(|relay| relay.traffic().refusal);
     refusal.is_some_and(|refusal| {
-        matches!(refusal.kind(), RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota)
+        matches!(
+            refusal.kind(),
+            RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+        )
     })
 }
 

@@ -39,6 +39,7 @@ pub(super) fn turns(
         warnings: Vec::new(),
         model: None,
         reported_calls: None,
+        model_refusal: None,
     };
     let reply = match outcome {
         Outcome::Passed => {
