@@ -1,1 +1,156 @@
 //! After each turn: send an answer or finish.
+//!
+//! One conversation belongs to one attempt. It keeps everything that was recorded so far, because every turn is judged
+//! against the calls of the whole conversation.
+
+use mcproctor_proto::assignment::{Instruction, TurnReport};
+use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::traffic::ModelTraffic;
+use mcproctor_proto::turn::{Turn, TurnEnding};
+
+use crate::validation::expected_tools;
+
+/// What was said and recorded of one attempt so far.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// The turns, in order.
+    pub turns: Vec<Turn>,
+    /// The calls of all turns, in order.
+    pub calls: Vec<ToolCall>,
+    /// Every server in its last state.
+    pub exposures: Vec<Exposure>,
+    /// The model in its last state.
+    pub traffic: ModelTraffic,
+    /// What the relay counted as waiting before the last turn began, in milliseconds.
+    pub waiting_ms_before_last_turn: u64,
+    answers_sent: usize,
+    last_word: Option<(u32, Instruction)>,
+}
+
+impl Conversation {
+    /// Whether the agent was told all that it is to be told.
+    pub fn is_over(&self) -> bool {
+        matches!(self.last_word, Some((_, Instruction::Finish)))
+    }
+
+    /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
+    ///
+    /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.
+    pub fn after_turn(&mut self, report: TurnReport, expected: &[String], answers: &[String]) -> Instruction {
+        let index = report.turn.index;
+        if let Some((turn, word)) = &self.last_word
+            && *turn >= index
+        {
+            return word.clone();
+        }
+        self.waiting_ms_before_last_turn = self.traffic.waiting_ms;
+        let ended_well = report.turn.ending == TurnEnding::Completed;
+        self.turns.push(report.turn);
+        self.calls.extend(report.calls);
+        self.exposures = report.exposures;
+        self.traffic = report.traffic;
+
+        let unmet = expected_tools(expected, &self.calls).iter().any(|result| !result.met);
+        let word = match answers.get(self.answers_sent) {
+            Some(answer) if unmet && ended_well && self.traffic.refusal.is_none() => {
+                self.answers_sent += 1;
+                Instruction::Say(answer.clone())
+            }
+            _ => Instruction::Finish,
+        };
+        self.last_word = Some((index, word.clone()));
+        word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcproctor_proto::call::CallState;
+
+    use super::*;
+    use crate::record::fixtures::{call, exposed, turn};
+
+    fn report(index: u32, ending: TurnEnding, calls: Vec<ToolCall>) -> TurnReport {
+        TurnReport {
+            turn: turn(index, ending),
+            calls,
+            exposures: vec![exposed()],
+            traffic: ModelTraffic::default(),
+        }
+    }
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn answers_are_sent_in_order_while_something_is_unmet() {
+        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let mut conversation = Conversation::default();
+        let say = |text: &str| Instruction::Say(text.to_owned());
+        assert_eq!(
+            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers),
+            say("one")
+        );
+        assert_eq!(
+            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &expected, &answers),
+            say("two")
+        );
+        assert_eq!(
+            conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &expected, &answers),
+            Instruction::Finish
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_not_needed_is_never_sent() {
+        let mut conversation = Conversation::default();
+        let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
+        assert_eq!(
+            conversation.after_turn(done, &words(&["a"]), &words(&["one"])),
+            Instruction::Finish
+        );
+    }
+
+    #[test]
+    fn calls_of_earlier_turns_count() {
+        let (expected, answers) = (words(&["a", "b"]), words(&["one", "two"]));
+        let mut conversation = Conversation::default();
+        conversation.after_turn(
+            report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]),
+            &expected,
+            &answers,
+        );
+        let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
+        assert_eq!(
+            conversation.after_turn(second, &expected, &answers),
+            Instruction::Finish
+        );
+        assert_eq!(conversation.calls.len(), 2);
+    }
+
+    #[test]
+    fn the_same_turn_again_gets_the_same_word_and_changes_nothing() {
+        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let mut conversation = Conversation::default();
+        let first = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
+        let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
+        assert_eq!(first, again);
+        assert_eq!(conversation.turns.len(), 1);
+    }
+
+    #[test]
+    fn an_agent_that_did_not_complete_its_turn_is_told_nothing_more() {
+        for ending in [
+            TurnEnding::AgentError,
+            TurnEnding::TimedOut,
+            TurnEnding::Unreadable,
+            TurnEnding::Machinery,
+        ] {
+            let mut conversation = Conversation::default();
+            let word = conversation.after_turn(report(0, ending, vec![]), &words(&["a"]), &words(&["one"]));
+            assert_eq!(word, Instruction::Finish, "{ending:?}");
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 pub mod cli;
 
+pub mod yaml;
+
 pub mod config;
 pub mod source;
 pub mod testcase;

@@ -2,9 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use mcproctor::cli::{Cli, run};
-
 fn main() -> ExitCode {
-    run(Cli::parse())
+    mcproctor::cli::main(std::env::args_os())
 }

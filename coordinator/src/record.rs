@@ -69,7 +69,7 @@ impl RunRecord {
 pub struct ServerRecord {
     /// Its configured name.
     pub name: String,
-    /// Its URL without user info and query, or its command line.
+    /// Its URL without user info and query, or its program and how many arguments it gets.
     pub address: String,
 }
 
@@ -173,4 +173,64 @@ pub enum RunState {
     Completed,
     /// It was stopped before that; `--resume` goes on.
     Aborted,
+}
+
+#[cfg(test)]
+pub(crate) mod fixtures {
+    //! Records for tests, each with the fewest words.
+
+    use mcproctor_proto::call::{CallState, ToolCall};
+    use mcproctor_proto::exposure::Exposure;
+    use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
+
+    /// A call of `tool` that ended in `state`.
+    pub(crate) fn call(tool: &str, state: CallState) -> ToolCall {
+        ToolCall {
+            id: format!("{tool}-1"),
+            server: "mcp-under-test".to_owned(),
+            tool: tool.to_owned(),
+            arguments: None,
+            state,
+            result: None,
+            error: None,
+            started_at_unix_ms: 0,
+            duration_ms: 5,
+            bytes: 0,
+            sha256: String::new(),
+            truncated: false,
+            legs: 1,
+            turn: 0,
+            http_status: Some(200),
+        }
+    }
+
+    /// A turn that ended in `ending`.
+    pub(crate) fn turn(index: u32, ending: TurnEnding) -> Turn {
+        Turn {
+            index,
+            prompt: "do it".to_owned(),
+            reply: "done".to_owned(),
+            ending,
+            detail: None,
+            started_at_unix_ms: 0,
+            duration_ms: 1_000,
+            usage: Usage::default(),
+            escapes: Vec::new(),
+            warnings: Vec::new(),
+            model: None,
+            reported_calls: None,
+            model_refusal: None,
+        }
+    }
+
+    /// A server whose tools were shown.
+    pub(crate) fn exposed() -> Exposure {
+        Exposure {
+            server: "mcp-under-test".to_owned(),
+            initialized: true,
+            tools_listed: true,
+            tool_count: 3,
+            ..Exposure::default()
+        }
+    }
 }

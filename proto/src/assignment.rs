@@ -113,6 +113,21 @@ pub struct AttemptReport {
     pub duration_ms: u64,
 }
 
+impl AttemptReport {
+    /// The report of an attempt that never came to anything, through a fault of the machinery.
+    pub fn fault(reason: impl Into<String>) -> Self {
+        Self {
+            machinery_fault: Some(reason.into()),
+            sandbox: SandboxLevel::Process,
+            evidence: Vec::new(),
+            calls: Vec::new(),
+            exposures: Vec::new(),
+            traffic: ModelTraffic::default(),
+            duration_ms: 0,
+        }
+    }
+}
+
 /// Something to look at while an attempt goes on; never needed for a verdict and may be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveEvent {

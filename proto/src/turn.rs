@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::traffic::ModelRefusal;
+
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -106,4 +108,6 @@ pub struct Turn {
     pub model: Option<String>,
     /// MCP calls that the agent's own stream reports, where it does.
     pub reported_calls: Option<u32>,
+    /// The model's refusal that ended the turn, in the agent's own words; needed where no relay is in the path.
+    pub model_refusal: Option<ModelRefusal>,
 }

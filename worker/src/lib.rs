@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod bridge;
+pub mod endpoint;
 pub mod iteration;
 pub mod link;
 pub mod probe;

@@ -1,7 +1,13 @@
 //! The commands: parse, delegate, map errors to exit codes.
 
+mod demo;
 mod exit;
+mod list;
+mod minimal_agent;
 mod root;
+mod run;
+mod runtime;
+mod worker;
 
 pub use exit::Exit;
-pub use root::{Cli, run};
+pub use root::{Cli, main};

@@ -1,27 +1,65 @@
 //! The command line as a whole.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::exit::Exit;
+use super::{demo, list, minimal_agent, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
+///
+/// Without a command it runs an evaluation, as `mcproctor run` does.
 #[derive(Debug, Parser)]
-#[command(name = "mcproctor", version, about)]
+#[command(name = "mcproctor", version, about, args_conflicts_with_subcommands = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    run: run::RunArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Run an evaluation: every test case, with every agent, again and again.
+    Run(run::RunArgs),
+    /// Run the main job with nothing installed: a demo server, a scripted model, and the report in this folder.
+    Demo(demo::DemoArgs),
+    /// List the runs in a report folder.
+    List(list::ListArgs),
+    /// Run attempts for a coordinator. Started by `mcproctor run`.
+    #[command(hide = true)]
+    Worker(worker::WorkerArgs),
+    /// The built-in agent of the demo.
+    #[command(hide = true)]
+    MinimalAgent(minimal_agent::MinimalAgentArgs),
+}
 
-/// Runs the command and says how it ended.
-pub fn run(cli: Cli) -> ExitCode {
+/// Parses the command line, runs the command and says how it ended.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let parsed = Cli::command()
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        // Help and version are printed to standard output and are a success; anything else is a usage error.
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Success.into()
+            };
+        }
+    };
     let exit = match cli.command {
-        None => Exit::Success,
-        Some(command) => match command {},
+        None => run::run(cli.run),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Demo(args)) => demo::run(args),
+        Some(Command::List(args)) => list::list(&args),
+        Some(Command::Worker(args)) => worker::run(args),
+        Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
     };
     exit.into()
 }

@@ -1,1 +1,25 @@
 //! eval.yaml: as written, then resolved.
+//!
+//! [`load`] goes through it in passes: text → tree with places → variables filled in → as written →
+//! [`Config`], in which nothing is left to look up. Whatever is wrong is collected on the way and reported at once.
+
+mod address;
+mod dotenv;
+mod env_file;
+mod environment;
+mod error;
+mod file;
+mod fingerprint;
+mod interpolate;
+mod load;
+mod overrides;
+mod resolve;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use environment::Environment;
+pub use error::ConfigErrors;
+pub use load::load;
+pub use overrides::{OverrideError, Overrides};
+pub use settings::{Config, ReportFormat, ReportSettings, RunSettings, Source};

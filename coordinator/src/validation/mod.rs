@@ -1,1 +1,5 @@
-//! Expectations against what was recorded.
+//! Expectations against what was recorded: pure, one family of checks a file.
+
+mod tools;
+
+pub use tools::{expected_tools, unlisted_tools};

@@ -1,1 +1,25 @@
 //! The agent's model endpoint: holds the key, streams bytes, sees status and timing.
+//!
+//! The agent gets a loopback address and a dummy key. The relay drops whatever credential the agent sends, adds the real
+//! one and passes bytes on as they come, in both directions and in the encoding in which they come. What it learns, it
+//! learns from a bounded copy.
+
+mod connect;
+mod content;
+mod credential;
+mod endpoint;
+mod error;
+mod forward;
+mod observe;
+mod retry_after;
+mod server;
+mod sse;
+mod traffic;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use endpoint::Dialect;
+pub use error::RelayError;
+pub use server::{Relay, RelayOptions};

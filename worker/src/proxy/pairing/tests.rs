@@ -324,7 +324,7 @@ fn a_task_of_2025_11_25_ends_with_its_result() {
         bench.json(3, &request, 200, &format!(r#"{{"id":{id},"result":{{"content":[],"isError":true}}}}"#));
     }
     assert_eq!(bench.states(), [CallState::ToolError]);
-    assert_eq!(bench.ended[0].duration_ms, 500);
+    assert_eq!(bench.ended[0].duration_ms, 700);
 }
 
 #[test]

@@ -1,0 +1,271 @@
+//! `mcproctor run`: one evaluation.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use mcproctor_proto::agent::AgentKind;
+use mcproctor_proto::id::RunId;
+use mcproctor_worker::agent::version;
+
+use super::exit::Exit;
+use super::runtime::{block_on, chain, complain};
+use crate::clock::{Clock, SystemClock};
+use crate::config::{self, Config, Environment, Overrides};
+use crate::event::{Event, Events};
+use crate::record::RunState;
+use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
+use crate::shutdown;
+use crate::testcase::TestCase;
+use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
+use crate::{source, testcase, ui};
+
+/// Arguments of `mcproctor run`, and of `mcproctor` without a command.
+#[derive(Debug, clap::Args)]
+pub(super) struct RunArgs {
+    /// The config file.
+    #[arg(short, long, value_name = "FILE", default_value = "./eval.yaml")]
+    config: PathBuf,
+    /// Executions of each test case with each agent, in place of run.iterations.
+    #[arg(short, long, value_name = "N")]
+    iterations: Option<u32>,
+    /// Run only this agent; may be given more than once.
+    #[arg(long = "agent", value_name = "NAME")]
+    agents: Vec<String>,
+    /// Run only test cases with this text in their name or file; may be given more than once.
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+    /// Iterations at once, in place of run.concurrency; the number of cores by default.
+    #[arg(long, value_name = "N")]
+    concurrency: Option<u32>,
+    /// Worker processes that share the iterations.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    workers: u32,
+    /// Go on with a run that was stopped or killed: the newest one, or the one named.
+    #[arg(long, value_name = "RUN")]
+    resume: Option<Option<String>>,
+    /// What to show: a live view, plain lines, or a JSON object a line.
+    #[arg(long, value_name = "FORM")]
+    output: Option<Output>,
+    /// Log the headers of every proxied request to <report.outDir>/mcproctor-debug.log. Contains secrets.
+    #[arg(long)]
+    debug: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Output {
+    Tui,
+    Plain,
+    Json,
+}
+
+impl From<Output> for OutputChoice {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Tui => Self::Tui,
+            Output::Plain => Self::Plain,
+            Output::Json => Self::Json,
+        }
+    }
+}
+
+pub(super) fn run(args: RunArgs) -> Exit {
+    let config = match config::load(&args.config, &Environment::of_process()) {
+        Ok(config) => config,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    let overrides = Overrides {
+        iterations: args.iterations,
+        agents: args.agents.clone(),
+        concurrency: args.concurrency,
+    };
+    let config = match config.with_overrides(&overrides) {
+        Ok(config) => config,
+        Err(error) => return complain(Exit::Usage, &error.to_string()),
+    };
+    let cases = match testcase::load(source::open(&config.source).as_ref()) {
+        Ok(cases) => cases,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    let cases: Vec<TestCase> = match &args.filter[..] {
+        [] => cases,
+        parts => cases
+            .into_iter()
+            .filter(|case| parts.iter().any(|part| case.matches(part)))
+            .collect(),
+    };
+    if cases.is_empty() {
+        return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
+    }
+    let invocation = Invocation {
+        resume: args.resume.map(|run| run.map(RunId::new)),
+        resume_hint: Some(format!("mcproctor run -c {} --resume", args.config.display())),
+        workers: args.workers,
+        output: args.output,
+        debug: args.debug,
+    };
+    block_on(run_evaluation(config, cases, invocation))
+}
+
+/// How an evaluation is to be carried out, apart from its config.
+pub(super) struct Invocation {
+    /// The run to go on with, or `Some(None)` for the newest one.
+    pub(super) resume: Option<Option<RunId>>,
+    /// The command that goes on with a stopped run, up to the place of its id.
+    pub(super) resume_hint: Option<String>,
+    /// Worker processes.
+    pub(super) workers: u32,
+    /// What to show.
+    pub(super) output: Option<Output>,
+    /// Log the headers of proxied requests.
+    pub(super) debug: bool,
+}
+
+/// What `run` and `demo` have in common once config and test cases are there.
+pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
+    let versions = match agent_versions(&config) {
+        Ok(versions) => versions,
+        Err(message) => return complain(Exit::Failure, &message),
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let planned = plan(
+        &config,
+        &cases,
+        |kind| versions.get(&kind).cloned(),
+        clock.now_unix_ms(),
+    );
+    let worker = match worker_command(&config.report.out_dir, &versions, args.debug) {
+        Ok(worker) => worker,
+        Err(message) => return complain(Exit::Failure, &message),
+    };
+    let (shutdown, stop) = match shutdown::listen(stop_at_once) {
+        Ok(listening) => listening,
+        Err(error) => return complain(Exit::Failure, &format!("failed to listen to signals: {error}")),
+    };
+    let mode = Mode::choose(args.output.map(Into::into), &Surroundings::of_this_process());
+    let mut events = Events::new(Arc::clone(&clock));
+    let options = Options {
+        stop,
+        resume: args.resume_hint,
+        clock: Arc::clone(&clock),
+    };
+    let view = match ui::start(mode, events.listen(), options) {
+        Ok(view) => view,
+        Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
+    };
+    for notice in &planned.record.notices {
+        events.say(Event::Notice { text: notice.clone() });
+    }
+    events.say(Event::Notice {
+        text: announcement(&planned.record),
+    });
+    let setup = Setup {
+        config,
+        cases,
+        planned,
+        resume: args.resume,
+        worker,
+        workers: args.workers,
+        debug: args.debug,
+    };
+    let result = evaluate(setup, events, clock, shutdown).await;
+    // What the view could not write, nobody can read: the exit code still tells.
+    let _ = view.finished().await;
+    conclude(result)
+}
+
+/// How many conversations there will be, and what range that can give.
+fn announcement(run: &crate::record::RunRecord) -> String {
+    let n = u64::from(run.iterations);
+    let conversations = run.total_iterations();
+    let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
+    format!(
+        "{conversations} conversations: {} test cases × {} iterations × {} agents; \
+         a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        run.test_cases.len(),
+        run.iterations,
+        run.agents.len(),
+        run.seed,
+    )
+}
+
+fn conclude(result: Result<Ending, RunError>) -> Exit {
+    match result {
+        Ok(ending) if ending.finished.cancelled => Exit::Interrupted,
+        Ok(Ending { finished, .. }) if finished.stopped.is_some() => complain(
+            Exit::Failure,
+            &format!("stopped: {}", finished.stopped.unwrap_or_default()),
+        ),
+        Ok(ending) if ending.finished.invalid > 0 => complain(
+            Exit::Failure,
+            &format!(
+                "{} iterations stayed invalid; the report says why",
+                ending.finished.invalid
+            ),
+        ),
+        Ok(ending) if ending.state == RunState::Completed => Exit::Success,
+        Ok(_) => Exit::Failure,
+        Err(error @ RunError::Resume(_)) => complain(Exit::Usage, &format!("failed to {error}")),
+        Err(error) => complain(Exit::Failure, &format!("failed to {}", chain(&error))),
+    }
+}
+
+fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
+    let mut versions = BTreeMap::new();
+    for agent in &config.run.agents {
+        if agent.kind == AgentKind::Command || versions.contains_key(&agent.kind) {
+            continue;
+        }
+        let found = version(agent.kind).map_err(|error| format!("failed to {}", chain(&error)))?;
+        versions.insert(agent.kind, found);
+    }
+    Ok(versions)
+}
+
+fn worker_command(
+    out_dir: &Path,
+    versions: &BTreeMap<AgentKind, String>,
+    debug: bool,
+) -> Result<WorkerCommand, String> {
+    let program = std::env::current_exe().map_err(|error| format!("failed to find its own program: {error}"))?;
+    let logs = out_dir.join("logs");
+    std::fs::create_dir_all(&logs).map_err(|error| format!("failed to make the folder {}: {error}", logs.display()))?;
+    let base = sandbox_base(out_dir);
+    let mut args: Vec<OsString> = vec!["worker".into(), "--base".into(), base.into()];
+    for (kind, version) in versions {
+        args.push("--agent".into());
+        args.push(format!("{kind}={version}").into());
+    }
+    if debug {
+        args.push("--debug-log".into());
+        args.push(out_dir.join("mcproctor-debug.log").into());
+    }
+    Ok(WorkerCommand {
+        program,
+        args,
+        log_folder: logs,
+    })
+}
+
+/// The user's cache folder, because codex refuses to run its helper programs under the temporary folder.
+fn sandbox_base(out_dir: &Path) -> PathBuf {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .map_or_else(
+            || out_dir.join("sandboxes"),
+            |cache| cache.join("mcproctor").join("sandboxes"),
+        )
+}
+
+/// The second Ctrl-C: the workers notice that their coordinator is gone and kill their agents.
+fn stop_at_once() {
+    restore_terminal();
+    std::process::exit(i32::from(Exit::Interrupted.code()));
+}

@@ -1,0 +1,19 @@
+//! The first pass: a config as it was written, its shape checked, every value with its place.
+//!
+//! Ranges, paths, addresses and credentials are the second pass's work.
+
+mod agent;
+mod eval_file;
+mod judge;
+mod mcp;
+mod report;
+mod run;
+mod testcases;
+
+pub(super) use agent::{AgentEntry, AgentSection, AnswerSection, CommandSection};
+pub(super) use eval_file::EvalFile;
+pub(super) use judge::JudgeSection;
+pub(super) use mcp::{HttpSection, McpSection, StdioSection, TransportSection};
+pub(super) use report::ReportSection;
+pub(super) use run::RunSection;
+pub(super) use testcases::TestcasesSection;

@@ -1,0 +1,17 @@
+//! The second pass: ranges, paths, addresses and credentials.
+
+mod agent;
+mod command;
+mod context;
+mod credential;
+mod env;
+mod header;
+mod mcp;
+mod path;
+mod run;
+mod whole;
+
+pub(super) use context::Context;
+pub(super) use path::resolve_path;
+pub(super) use run::{CONCURRENCY, ITERATIONS};
+pub(super) use whole::resolve;

@@ -1,0 +1,66 @@
+//! How often, with which agents, within which limits.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use mcproctor_proto::assignment::SandboxLevel;
+
+use super::agent::resolve_agents;
+use super::context::{Context, ranged};
+use crate::config::file::RunSection;
+use crate::config::settings::RunSettings;
+use crate::yaml::{Number, Problems};
+
+/// What `run.iterations` and `-i` may be.
+pub(in crate::config) const ITERATIONS: RangeInclusive<u32> = 1..=100_000;
+
+/// A day; a turn that takes longer is a slip of the pen.
+const TIMEOUT_SECONDS: RangeInclusive<u32> = 1..=86_400;
+/// Iterations at once, over all workers.
+pub(in crate::config) const CONCURRENCY: RangeInclusive<u32> = 1..=10_000;
+const MAX_ATTEMPTS: RangeInclusive<u32> = 1..=100;
+
+const DEFAULT_ITERATIONS: u32 = 3;
+const DEFAULT_TIMEOUT_SECONDS: u32 = 300;
+const DEFAULT_MAX_ATTEMPTS: u32 = 3;
+
+pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems: &mut Problems) -> Option<RunSettings> {
+    let iterations = or_default(&section.iterations, ITERATIONS, DEFAULT_ITERATIONS, problems);
+    let timeout = or_default(
+        &section.timeout_seconds,
+        TIMEOUT_SECONDS,
+        DEFAULT_TIMEOUT_SECONDS,
+        problems,
+    );
+    let max_attempts = or_default(&section.max_attempts, MAX_ATTEMPTS, DEFAULT_MAX_ATTEMPTS, problems);
+    let concurrency = section
+        .concurrency
+        .as_ref()
+        .map(|number| ranged(number, CONCURRENCY, problems));
+    let seed = section
+        .seed
+        .as_ref()
+        .map(|number| ranged(number, 0..=u64::MAX, problems));
+    let agents = resolve_agents(section.agents.as_deref(), context, problems);
+    Some(RunSettings {
+        iterations: iterations?,
+        agents: agents?,
+        turn_timeout: Duration::from_secs(timeout?.into()),
+        concurrency: concurrency.map_or(Some(None), |number| number.map(Some))?,
+        max_attempts: max_attempts?,
+        seed: seed.map_or(Some(None), |number| number.map(Some))?,
+        sandbox: section.sandbox.unwrap_or(SandboxLevel::Process),
+    })
+}
+
+fn or_default(
+    number: &Option<Number>,
+    range: RangeInclusive<u32>,
+    default: u32,
+    problems: &mut Problems,
+) -> Option<u32> {
+    match number {
+        Some(number) => ranged(number, range, problems),
+        None => Some(default),
+    }
+}

@@ -1,0 +1,60 @@
+//! The file as a whole.
+
+use super::context::{Context, http_url, ranged};
+use super::mcp::resolve_server;
+use super::path::resolve_path;
+use super::run::resolve_run;
+use crate::config::file::{EvalFile, JudgeSection, ReportSection, TestcasesSection};
+use crate::config::settings::{Config, ReportFormat, ReportSettings, Source};
+use crate::yaml::Problems;
+
+/// `None` means that there is something in `problems`.
+pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problems: &mut Problems) -> Option<Config> {
+    let server = file.mcp.as_ref().and_then(|mcp| resolve_server(mcp, context, problems));
+    let source = file
+        .testcases
+        .as_ref()
+        .and_then(|section| resolve_source(section, context, problems));
+    let run = resolve_run(&file.run, context, problems);
+    let report = resolve_report(&file.report, context, problems);
+    let notices = file.judge.iter().map(|judge| announce_judge(judge, problems)).collect();
+    if !problems.is_empty() {
+        return None;
+    }
+    Some(Config {
+        file: context.file.to_owned(),
+        servers: vec![server?],
+        source: source?,
+        run: run?,
+        report: report?,
+        notices,
+    })
+}
+
+fn resolve_source(section: &TestcasesSection, context: &Context<'_>, problems: &mut Problems) -> Option<Source> {
+    let path = section.path.as_ref()?;
+    let path = resolve_path(path, context.base, context.variables.shell, problems)?;
+    Some(Source::Filesystem { path })
+}
+
+fn resolve_report(section: &ReportSection, context: &Context<'_>, problems: &mut Problems) -> Option<ReportSettings> {
+    let out_dir = match &section.out_dir {
+        Some(text) => resolve_path(text, context.base, context.variables.shell, problems)?,
+        None => context.base.join("reports"),
+    };
+    let formats = section.formats.clone().unwrap_or_else(|| ReportFormat::ALL.to_vec());
+    Some(ReportSettings { out_dir, formats })
+}
+
+fn announce_judge(judge: &JudgeSection, problems: &mut Problems) -> String {
+    if let Some(url) = &judge.base_url {
+        http_url(url, problems);
+    }
+    if let Some(timeout) = &judge.timeout_seconds {
+        ranged::<u32>(timeout, 1..=3600, problems);
+    }
+    format!(
+        "the judge (line {}) is not run in this version: only tool calls are validated",
+        judge.place.line
+    )
+}

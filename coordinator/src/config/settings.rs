@@ -1,0 +1,151 @@
+//! The second pass's result: a config with nothing left to look up.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcproctor_proto::agent::{Agent, Credential};
+use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::server::{Server, Transport};
+use secrecy::SecretString;
+
+use super::address::address;
+
+/// A resolved config. `Debug` shows no secret.
+#[derive(Clone)]
+pub struct Config {
+    /// The file it was read from, as the user named it.
+    pub file: PathBuf,
+    /// The servers under test; one in this version.
+    pub servers: Vec<Server>,
+    /// Where test cases come from.
+    pub source: Source,
+    /// How often, with which agents, within which limits.
+    pub run: RunSettings,
+    /// What is written, and where.
+    pub report: ReportSettings,
+    /// Things that the user should be told before the run and at the top of every report.
+    pub notices: Vec<String>,
+}
+
+/// Where test cases come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The YAML files of a folder.
+    Filesystem {
+        /// The folder, absolute.
+        path: PathBuf,
+    },
+}
+
+/// How often, with which agents, within which limits.
+#[derive(Clone)]
+pub struct RunSettings {
+    /// Iterations of each cell, 1 to 100,000.
+    pub iterations: u32,
+    /// The agents in the order of the file; names are unique, and there is at least one.
+    pub agents: Vec<Agent>,
+    /// Hard limit of one turn.
+    pub turn_timeout: Duration,
+    /// Iterations at once; the number of cores when absent.
+    pub concurrency: Option<u32>,
+    /// Attempts at most per iteration, at least 1.
+    pub max_attempts: u32,
+    /// The seed of the order in which iterations are given out; chosen by the run when absent.
+    pub seed: Option<u64>,
+    /// What holds the agents.
+    pub sandbox: SandboxLevel,
+}
+
+/// What is written after a run, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportSettings {
+    /// The folder, absolute; it need not exist yet.
+    pub out_dir: PathBuf,
+    /// What is written; at least one.
+    pub formats: Vec<ReportFormat>,
+}
+
+/// A form of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// `report.html`, for people.
+    Html,
+    /// `results.json`, for programs.
+    Json,
+}
+
+impl ReportFormat {
+    /// Every form.
+    pub const ALL: [Self; 2] = [Self::Html, Self::Json];
+
+    /// The name in config files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Json => "json",
+        }
+    }
+}
+
+impl Config {
+    /// Every secret of the config, for whoever has to keep them out of what is written: header values, environment values,
+    /// keys and tokens. Empty ones are left out.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        use secrecy::ExposeSecret;
+        let mut secrets: Vec<SecretString> = Vec::new();
+        for server in &self.servers {
+            match &server.transport {
+                Transport::Http(http) => secrets.extend(http.headers.iter().map(|header| header.value.clone())),
+                Transport::Stdio(stdio) => secrets.extend(stdio.env.values().cloned()),
+            }
+        }
+        for agent in &self.run.agents {
+            secrets.extend(agent.env.values().cloned());
+            match &agent.credential {
+                Credential::ApiKey(secret) | Credential::OauthToken(secret) => secrets.push(secret.clone()),
+                Credential::OwnLogin | Credential::None => {}
+            }
+        }
+        secrets.retain(|secret| !secret.expose_secret().is_empty());
+        secrets
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let servers: Vec<_> = self
+            .servers
+            .iter()
+            .map(|server| (&server.name, address(server)))
+            .collect();
+        f.debug_struct("Config")
+            .field("file", &self.file)
+            .field("servers", &servers)
+            .field("source", &self.source)
+            .field("run", &self.run)
+            .field("report", &self.report)
+            .field("notices", &self.notices)
+            .finish()
+    }
+}
+
+impl fmt::Debug for RunSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments and addresses may hold values of variables, so agents are shown by what cannot.
+        let agents: Vec<_> = self
+            .agents
+            .iter()
+            .map(|agent| (&agent.name, agent.kind, &agent.model))
+            .collect();
+        f.debug_struct("RunSettings")
+            .field("iterations", &self.iterations)
+            .field("agents", &agents)
+            .field("turn_timeout", &self.turn_timeout)
+            .field("concurrency", &self.concurrency)
+            .field("max_attempts", &self.max_attempts)
+            .field("seed", &self.seed)
+            .field("sandbox", &self.sandbox)
+            .finish()
+    }
+}

@@ -1,0 +1,294 @@
+//! Keys, defaults and command line.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mcproctor_proto::agent::{AgentKind, AnswerFormat, BuiltinTools, Credential, ModelApi, PromptInput, ToolLoading};
+use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::server::Transport;
+use secrecy::ExposeSecret;
+
+use super::super::{OverrideError, Overrides, ReportFormat, Source};
+use super::{Folder, SMALLEST, environment, header_values, http};
+
+#[test]
+fn what_is_left_out_has_the_documented_default() {
+    let folder = Folder::with(SMALLEST);
+    let config = folder.load(&environment([]));
+    assert_eq!(config.file, folder.path("eval.yaml"));
+    assert_eq!(config.servers[0].name, "mcp-under-test");
+    assert_eq!(http(&config).url, "http://127.0.0.1:3210/mcp");
+    assert!(http(&config).headers.is_empty() && http(&config).ca_pem.is_none());
+    assert_eq!(
+        config.source,
+        Source::Filesystem {
+            path: folder.path("cases")
+        }
+    );
+    assert_eq!(config.run.iterations, 3);
+    assert_eq!(config.run.agents.len(), 1);
+    assert_eq!(config.run.agents[0].name, "claude");
+    assert_eq!(config.run.agents[0].builtin_tools, BuiltinTools::None);
+    assert_eq!(config.run.turn_timeout, Duration::from_secs(300));
+    assert_eq!(
+        (config.run.concurrency, config.run.max_attempts, config.run.seed),
+        (None, 3, None)
+    );
+    assert_eq!(config.run.sandbox, SandboxLevel::Process);
+    assert_eq!(config.report.out_dir, folder.path("reports"));
+    assert_eq!(config.report.formats, [ReportFormat::Html, ReportFormat::Json]);
+    assert!(config.notices.is_empty());
+}
+
+#[test]
+fn a_config_of_bitmcp_eval_is_taken_as_it_is() {
+    let folder = Folder::with(
+        "envFile: ./.env # optional\n\nmcp:\n  url: http://127.0.0.1:3210/mcp # local or remote\n  headers:\n    \
+         - name: x-api-key\n      value: ${MY_API_KEY} # from the environment\n\ntestcases:\n  source: filesystem\n  \
+         path: ./testcases\n\nrun:\n  iterations: 5\n  agents: [claude, codex, claude]\n  timeoutSeconds: 60\n\nreport:\n  \
+         outDir: ~/reports\n\njudge:\n  baseUrl: http://127.0.0.1:11434/v1\n  model: qwen2.5:7b\n  timeoutSeconds: 60\n",
+    )
+    .and(".env", "MY_API_KEY=k-1\n");
+    let config = folder.load(&environment([]));
+    assert_eq!(header_values(&config), ["k-1"]);
+    assert_eq!(config.run.iterations, 5);
+    let names: Vec<&str> = config.run.agents.iter().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(names, ["claude", "codex"]);
+    assert_eq!(config.run.turn_timeout, Duration::from_secs(60));
+    assert_eq!(config.report.out_dir, Path::new("/home/user/reports"));
+    assert_eq!(
+        config.notices,
+        ["the judge (line 22) is not run in this version: only tool calls are validated"]
+    );
+}
+
+#[test]
+fn the_short_form_names_a_single_agent() {
+    let config = Folder::with(&format!("{SMALLEST}run: {{agent: codex}}\n")).load(&environment([]));
+    assert_eq!(config.run.agents.len(), 1);
+    assert_eq!(config.run.agents[0].kind, AgentKind::Codex);
+}
+
+#[test]
+fn every_key_of_an_agent_is_read() {
+    let folder = Folder::with(&format!(
+        "{SMALLEST}run:
+  concurrency: 8
+  maxAttempts: 5
+  seed: 18446744073709551615
+  sandbox: process
+  agents:
+    - {{kind: claude, name: opus, model: claude-opus-4, builtinTools: default, toolLoading: deferred, args: [--x, '1']}}
+    - {{kind: codex, baseUrl: 'http://127.0.0.1:4000/v1', env: {{A: b}}}}
+    - name: mine
+      kind: command
+      command: ./agent.sh
+      args: [--mcp, '{{mcp_config}}', '{{prompt}}']
+      resumeArgs: [--resume, '{{session}}', '{{prompt}}']
+      prompt: argument
+      answer: {{jsonLines: /result/text}}
+      modelApi: chatCompletions
+      apiKey: sk-1
+"
+    ));
+    let config = folder.load(&environment([]));
+    assert_eq!(
+        (config.run.concurrency, config.run.max_attempts, config.run.seed),
+        (Some(8), 5, Some(u64::MAX))
+    );
+    let [opus, codex, mine] = &config.run.agents[..] else {
+        panic!("three agents were written")
+    };
+    assert_eq!(
+        (opus.name.as_str(), opus.model.as_deref()),
+        ("opus", Some("claude-opus-4"))
+    );
+    assert_eq!(
+        (opus.builtin_tools, opus.tool_loading),
+        (BuiltinTools::Default, Some(ToolLoading::Deferred))
+    );
+    assert_eq!(opus.args, ["--x", "1"]);
+    assert_eq!(
+        (codex.name.as_str(), codex.base_url.as_deref()),
+        ("codex", Some("http://127.0.0.1:4000/v1"))
+    );
+    assert_eq!(codex.env["A"].expose_secret(), "b");
+    let command = mine.command.as_ref().unwrap();
+    assert_eq!(command.program, folder.path("./agent.sh").to_str().unwrap());
+    assert_eq!(
+        (command.prompt, command.model_api),
+        (PromptInput::Argument, Some(ModelApi::ChatCompletions))
+    );
+    assert_eq!(command.answer, AnswerFormat::JsonLines("/result/text".to_owned()));
+    assert_eq!(command.resume_args.as_ref().unwrap()[1], "{session}");
+    assert!(matches!(&mine.credential, Credential::ApiKey(key) if key.expose_secret() == "sk-1"));
+}
+
+#[test]
+fn a_server_can_be_a_child_process() {
+    let folder = Folder::with(
+        "mcp: {name: my__server, command: npx, args: [-y, server, '${A}'], env: {KEY: '${K}'}, cwd: sub}\n\
+         testcases: {path: /cases}\n",
+    );
+    let config = folder.load(&environment([("A", "1"), ("K", "k")]));
+    let Transport::Stdio(stdio) = &config.servers[0].transport else {
+        panic!("a command was written")
+    };
+    assert_eq!(
+        (config.servers[0].name.as_str(), stdio.command.as_str()),
+        ("my__server", "npx")
+    );
+    assert_eq!(stdio.args, ["-y", "server", "1"]);
+    assert_eq!(stdio.env["KEY"].expose_secret(), "k");
+    assert_eq!(stdio.cwd, Some(folder.path("sub")));
+    assert_eq!(config.server_records()[0].address, "npx (3 arguments)");
+    assert_eq!(config.source, Source::Filesystem { path: "/cases".into() });
+}
+
+#[test]
+fn an_extra_certificate_authority_is_read_from_its_file() {
+    let pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    let folder =
+        Folder::with("mcp: {url: 'https://h/mcp/?a=b', caFile: ./ca.pem}\ntestcases: {path: ~}\n").and("ca.pem", pem);
+    let config = folder.load(&environment([]));
+    assert_eq!(http(&config).ca_pem.as_deref(), Some(pem));
+    assert_eq!(http(&config).url, "https://h/mcp/?a=b");
+    assert_eq!(config.server_records()[0].address, "https://h/mcp/");
+    assert_eq!(
+        config.source,
+        Source::Filesystem {
+            path: "/home/user".into()
+        }
+    );
+}
+
+#[test]
+fn texts_are_what_stands_in_the_file() {
+    let values = [
+        "0123",
+        "1e3",
+        "12:30:00",
+        "no",
+        "null",
+        "2025-10-03",
+        "${PIN}",
+        "0x10",
+        "''",
+        "'a # b'",
+    ];
+    let headers: String = values
+        .iter()
+        .map(|value| format!("    - name: x-h\n      value: {value}\n"))
+        .collect();
+    let config = Folder::with(&format!(
+        "mcp:\n  url: http://h/mcp\n  headers:\n{headers}testcases: {{path: c}}\n"
+    ))
+    .load(&environment([("PIN", "0123")]));
+    let expected = [
+        "0123",
+        "1e3",
+        "12:30:00",
+        "no",
+        "null",
+        "2025-10-03",
+        "0123",
+        "0x10",
+        "",
+        "a # b",
+    ];
+    assert_eq!(header_values(&config), expected);
+}
+
+#[test]
+fn names_that_start_with_x_are_free() {
+    let text = format!("x-note: {{a: ['${{NOT_SET}}']}}\n{SMALLEST}run: {{x-why: slow, iterations: 2}}\n");
+    assert_eq!(Folder::with(&text).load(&environment([])).run.iterations, 2);
+}
+
+#[test]
+fn the_command_line_wins() {
+    let load = || Folder::with(&format!("{SMALLEST}run: {{agents: [claude, codex]}}\n")).load(&environment([]));
+    let overrides = Overrides {
+        iterations: Some(100_000),
+        agents: vec!["codex".to_owned()],
+        concurrency: Some(2),
+    };
+    let config = load().with_overrides(&overrides).unwrap();
+    assert_eq!((config.run.iterations, config.run.concurrency), (100_000, Some(2)));
+    assert_eq!(config.run.agents.len(), 1);
+    assert_eq!(config.run.agents[0].name, "codex");
+    let refused = |overrides: Overrides| load().with_overrides(&overrides).err().unwrap();
+    let iterations = |n| Overrides {
+        iterations: Some(n),
+        ..Overrides::default()
+    };
+    assert_eq!(refused(iterations(0)), OverrideError::Iterations(0));
+    assert_eq!(
+        refused(iterations(100_001)).to_string(),
+        "iterations: 100001 is out of range; accepted: a whole number from 1 to 100000"
+    );
+    let unknown = Overrides {
+        agents: vec!["opus".to_owned()],
+        ..Overrides::default()
+    };
+    assert_eq!(
+        refused(unknown).to_string(),
+        "agent: the config has no agent named `opus`; it has claude, codex"
+    );
+}
+
+#[test]
+fn the_example_can_be_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/eval.yaml");
+    let config = super::load(Path::new(path), &environment([])).unwrap();
+    assert_eq!(http(&config).url, "http://127.0.0.1:3210/mcp");
+}
+
+#[test]
+fn the_fingerprint_is_of_what_decides_an_iteration() {
+    let fingerprint = |run: &str, environment| {
+        let text = format!(
+            "mcp: {{url: 'http://h/mcp?key=${{KEY:-none}}', headers: [{{name: a, value: '${{KEY:-none}}'}}]}}\n\
+             testcases: {{path: /c}}\nrun: {{{run}}}\n"
+        );
+        Folder::with(&text).load(&environment).fingerprint()
+    };
+    let base = fingerprint("", environment([]));
+    assert_eq!(base.len(), 64);
+    assert_eq!(base, fingerprint("concurrency: 7", environment([("KEY", "k-2")])));
+    for other in [
+        "iterations: 4",
+        "agent: codex",
+        "maxAttempts: 1",
+        "timeoutSeconds: 1",
+        "seed: 1",
+        "agent: {kind: claude, model: m}",
+    ] {
+        assert_ne!(base, fingerprint(other, environment([])), "{other}");
+    }
+}
+
+#[test]
+fn the_documented_config_can_be_read_and_every_key_is_documented() {
+    let text = include_str!("../../../../docs/config.md");
+    let example = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let folder = Folder::with(example).and(".env", "");
+    assert_eq!(folder.load(&environment([])).run.agents[1].name, "codex-mini");
+    // What a config offers is listed when a key is not known, so the list cannot fall behind the reader.
+    let probe = "zzz: 1\nmcp: {url: 'http://h', zzz: 1}\ntestcases: {path: c, zzz: 1}\nreport: {zzz: 1}\n\
+                 run: {zzz: 1, agents: [{kind: command, command: x, zzz: 1}]}\n";
+    let report = Folder::with(probe).report(&environment([]));
+    let keys: Vec<&str> = report
+        .lines()
+        .filter_map(|line| line.strip_prefix("    accepted: "))
+        .flat_map(|line| line.split(", "))
+        .collect();
+    assert!(keys.len() > 35, "{report}");
+    for key in keys {
+        let documented = [format!("`{key}`"), format!(".{key}`"), format!("\n{key}:")];
+        assert!(
+            documented.iter().any(|text_of_key| text.contains(text_of_key)),
+            "{key} is not in docs/config.md"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! No secret is shown.
+
+use secrecy::ExposeSecret;
+
+use super::{Folder, environment};
+
+const SENTINEL: &str = "s3cr3t-sentinel";
+
+#[test]
+fn no_secret_is_in_debug_output_but_all_are_known() {
+    let folder = Folder::with(
+        "mcp: {url: 'https://h/mcp?token=${S}', headers: [{name: a, value: '${S}-header'}]}\ntestcases: {path: c}\n\
+         run: {agents: [{kind: claude, apiKey: '${S}-key', args: ['--token=${S}'], env: {A: '${S}-env'}}]}\n",
+    );
+    let environment = environment([("S", SENTINEL)]);
+    let config = folder.load(&environment);
+    assert!(!format!("{config:#?}").contains(SENTINEL));
+    assert!(!format!("{:?}", config.run).contains(SENTINEL));
+    assert!(!format!("{environment:?}").contains(SENTINEL));
+    let known: Vec<String> = config
+        .secrets()
+        .iter()
+        .map(|secret| secret.expose_secret().to_owned())
+        .collect();
+    assert_eq!(
+        known,
+        ["header", "env", "key"].map(|suffix| format!("{SENTINEL}-{suffix}"))
+    );
+}
+
+#[test]
+fn no_value_of_a_variable_is_in_an_error() {
+    let folder = Folder::with(
+        "mcp: {name: '${S}!', url: 'http://u:${S}@h', headers: [{name: '${S}:', value: \"${S}\\n\"}]}\n\
+         testcases: {source: '${S}', path: \"\"}\n\
+         run: {iterations: '${S}', sandbox: '${S}', agents: ['${S}', {kind: claude, name: '${S},', baseUrl: '${S}'}]}\n\
+         report: {formats: ['${S}']}\n",
+    );
+    let report = folder.report(&environment([("S", SENTINEL)]));
+    assert_eq!(report.lines().last(), Some("12 problems"), "{report}");
+    assert!(!report.contains(SENTINEL), "{report}");
+}

@@ -1,0 +1,96 @@
+//! The kinds of outcome, and their names.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What one attempt, and so one iteration, came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every expectation was met.
+    Passed,
+    /// The agent did not do what was expected.
+    Failed(FailureClass),
+    /// Says nothing about the agent: something else got in the way.
+    Invalid(InvalidCause),
+    /// The run was stopped while it went on.
+    Aborted,
+}
+
+/// Why an iteration failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// An expectation stayed unmet.
+    ExpectationUnmet,
+    /// The agent crashed or reported an error of its own.
+    AgentError,
+    /// Its time was up, most of it its own.
+    RanOutOfTime,
+}
+
+/// Why an attempt is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InvalidCause {
+    /// Worker lost, sandbox not set up, output cut or unreadable, disk full, out of memory.
+    Machinery,
+    /// The agent never connected to a required server or never listed its tools.
+    Exposure,
+    /// The model refused, failed or stayed silent.
+    Model,
+    /// The MCP server was unreachable, answered 5xx, broke the protocol or never answered.
+    Server,
+}
+
+impl Outcome {
+    /// `passed`, `failed`, `invalid` or `aborted`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::Invalid(_) => "invalid",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
+impl FailureClass {
+    /// Every class, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::ExpectationUnmet, Self::AgentError, Self::RanOutOfTime];
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExpectationUnmet => "expectation_unmet",
+            Self::AgentError => "agent_error",
+            Self::RanOutOfTime => "ran_out_of_time",
+        }
+    }
+}
+
+impl InvalidCause {
+    /// Every cause, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Server, Self::Model, Self::Exposure, Self::Machinery];
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Machinery => "machinery",
+            Self::Exposure => "exposure",
+            Self::Model => "model",
+            Self::Server => "server",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(class) => write!(f, "failed ({})", class.name().replace('_', " ")),
+            Self::Invalid(cause) => write!(f, "invalid ({})", cause.name()),
+            Self::Passed | Self::Aborted => f.write_str(self.name()),
+        }
+    }
+}

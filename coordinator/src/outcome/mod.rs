@@ -1,0 +1,7 @@
+//! What an attempt's recording means: passed, failed or invalid. Pure.
+
+mod kind;
+mod verdict;
+
+pub use kind::{FailureClass, InvalidCause, Outcome};
+pub use verdict::{Facts, Next, Verdict, decide};

@@ -1,0 +1,328 @@
+//! The outcome table, row by row.
+//!
+//! The first row that matches wins, in this order: machinery, exposure, model, time, agent error, passed, server, failed.
+//! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
+//! over is held against anybody.
+
+use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
+use mcproctor_proto::turn::{Turn, TurnEnding};
+
+use super::kind::{FailureClass, InvalidCause, Outcome};
+use crate::conversation::Conversation;
+use crate::record::ExpectationResult;
+
+/// Everything that a verdict rests on.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// Whether the run was stopped before the conversation came to its end.
+    pub interrupted: bool,
+    /// Why the worker could not carry the attempt through, if so.
+    pub machinery_fault: Option<&'a str>,
+    /// What was said and recorded.
+    pub conversation: &'a Conversation,
+    /// What was expected, and whether it was met.
+    pub expectations: &'a [ExpectationResult],
+}
+
+/// What an attempt came to and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Why, in words for people.
+    pub reason: String,
+    /// Whether to try again.
+    pub next: Next,
+}
+
+/// What follows from an outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It stands.
+    Stands,
+    /// A new attempt, as long as there are any left.
+    Again {
+        /// The model asked for less: run fewer at once, and wait this long at least, in milliseconds.
+        slower: Option<u64>,
+    },
+    /// No further attempt of anything can succeed: stop giving out work, with this one message.
+    StopDispatch(String),
+}
+
+impl Verdict {
+    fn stands(outcome: Outcome, reason: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            reason: reason.into(),
+            next: Next::Stands,
+        }
+    }
+
+    fn again(cause: InvalidCause, reason: impl Into<String>) -> Self {
+        Self {
+            outcome: Outcome::Invalid(cause),
+            reason: reason.into(),
+            next: Next::Again { slower: None },
+        }
+    }
+}
+
+/// Reads the outcome of an attempt off its facts.
+pub fn decide(facts: &Facts<'_>) -> Verdict {
+    let conversation = facts.conversation;
+    let last_turn = conversation.turns.last();
+
+    let rows = [
+        stopped(facts.interrupted, last_turn),
+        machinery(facts.machinery_fault, conversation),
+        login(&conversation.exposures),
+        refused_for_good(conversation),
+        exposure(&conversation.exposures),
+        model(conversation, last_turn),
+        time(conversation, last_turn),
+        agent_error(last_turn),
+        passed(facts.expectations),
+        server(facts.expectations, &conversation.calls),
+    ];
+    rows.into_iter()
+        .flatten()
+        .next()
+        .unwrap_or_else(|| failed(facts.expectations))
+}
+
+fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict> {
+    if let Some(fault) = fault {
+        return Some(Verdict::again(InvalidCause::Machinery, fault));
+    }
+    if let Some((server, fault)) = conversation
+        .exposures
+        .iter()
+        .find_map(|exposure| Some((&exposure.server, exposure.recording_fault.as_ref()?)))
+    {
+        return Some(Verdict::again(
+            InvalidCause::Machinery,
+            format!("the calls of {server} could not be recorded faithfully: {fault}"),
+        ));
+    }
+    let Some(last) = conversation.turns.last() else {
+        return Some(Verdict::again(InvalidCause::Machinery, "the agent was never started"));
+    };
+    if matches!(last.ending, TurnEnding::Unreadable | TurnEnding::Machinery) {
+        return Some(Verdict::again(
+            InvalidCause::Machinery,
+            detail(last, "the turn could not be carried through"),
+        ));
+    }
+    // An agent that says it called the server, with nothing on the wire, was kept from it by its own harness.
+    let reported: u32 = conversation.turns.iter().filter_map(|turn| turn.reported_calls).sum();
+    if reported > 0 && conversation.calls.is_empty() {
+        return Some(Verdict::again(
+            InvalidCause::Machinery,
+            format!("the agent reports {reported} calls of the server, but none of them reached the recording proxy"),
+        ));
+    }
+    None
+}
+
+fn login(exposures: &[Exposure]) -> Option<Verdict> {
+    let exposure = exposures.iter().find(|exposure| exposure.login_required)?;
+    let message = format!(
+        "the server {} answered 401: it needs a login, which is not supported in this version; \
+         set an Authorization header under mcp.headers",
+        exposure.server
+    );
+    Some(Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Server),
+        reason: message.clone(),
+        next: Next::StopDispatch(message),
+    })
+}
+
+fn stopped(interrupted: bool, last: Option<&Turn>) -> Option<Verdict> {
+    (interrupted || last.is_some_and(|turn| turn.ending == TurnEnding::Cancelled))
+        .then(|| Verdict::stands(Outcome::Aborted, "the run was stopped while the agent was at work"))
+}
+
+/// Refusals that no further attempt gets over. They come before exposure: an agent that is refused at its first request
+/// may end before it has listed any tool.
+fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
+    let refusal = standing_refusal(conversation)?;
+    let remedy = match refusal.kind() {
+        RefusalKind::Credential => "check the agent's key",
+        RefusalKind::NoSuchModel => "check the agent's model",
+        RefusalKind::Quota => "the account has no credit or quota left",
+        RefusalKind::Schema => {
+            return Some(Verdict::stands(
+                Outcome::Invalid(InvalidCause::Server),
+                format!(
+                    "the model API refuses a tool definition of the server: {}",
+                    refusal.message
+                ),
+            ));
+        }
+        RefusalKind::Transient | RefusalKind::Other => return None,
+    };
+    let message = format!("{}; {remedy}", refusal_in_words(refusal));
+    Some(Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Model),
+        reason: message.clone(),
+        next: Next::StopDispatch(message),
+    })
+}
+
+fn exposure(exposures: &[Exposure]) -> Option<Verdict> {
+    if exposures.is_empty() {
+        return Some(Verdict::again(
+            InvalidCause::Exposure,
+            "no server was put in front of the agent",
+        ));
+    }
+    let missing = exposures
+        .iter()
+        .find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
+    let server = &missing.server;
+    // The agent did come, and the server did not answer: that is the server's fault, and its author wants to know.
+    if let Some(fault) = missing.faults.last() {
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{server} did not answer: {}", fault.what),
+        ));
+    }
+    let what = if missing.initialized {
+        "never listed the tools of"
+    } else {
+        "never connected to"
+    };
+    Some(Verdict::again(
+        InvalidCause::Exposure,
+        format!("the agent {what} {server}"),
+    ))
+}
+
+fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
+    let refusal = standing_refusal(conversation)?;
+    // A refused request that the agent ended its turn well without changes nothing.
+    if last?.ending == TurnEnding::Completed && conversation.traffic.succeeded > 0 {
+        return None;
+    }
+    Some(Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Model),
+        reason: refusal_in_words(refusal),
+        next: Next::Again {
+            slower: (refusal.kind() == RefusalKind::Transient).then(|| refusal.retry_after_ms.unwrap_or(0)),
+        },
+    })
+}
+
+fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
+    let last = last?;
+    if last.ending != TurnEnding::TimedOut {
+        return None;
+    }
+    let waiting = conversation
+        .traffic
+        .waiting_ms
+        .saturating_sub(conversation.waiting_ms_before_last_turn);
+    if conversation.traffic.observed && waiting.saturating_mul(2) > last.duration_ms {
+        return Some(Verdict {
+            outcome: Outcome::Invalid(InvalidCause::Model),
+            reason: format!(
+                "time was up after {:.1} s, {:.1} s of them waiting for the model",
+                seconds(last.duration_ms),
+                seconds(waiting)
+            ),
+            next: Next::Again { slower: Some(0) },
+        });
+    }
+    let reason = detail(last, &format!("time was up after {:.1} s", seconds(last.duration_ms)));
+    Some(Verdict::stands(Outcome::Failed(FailureClass::RanOutOfTime), reason))
+}
+
+fn agent_error(last: Option<&Turn>) -> Option<Verdict> {
+    let last = last?;
+    (last.ending == TurnEnding::AgentError).then(|| {
+        Verdict::stands(
+            Outcome::Failed(FailureClass::AgentError),
+            detail(last, "the agent reported an error"),
+        )
+    })
+}
+
+fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
+    expectations
+        .iter()
+        .all(|expectation| expectation.met)
+        .then(|| Verdict::stands(Outcome::Passed, "every expectation was met"))
+}
+
+fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verdict> {
+    let unmet = expectations
+        .iter()
+        .filter(|expectation| !expectation.met)
+        .filter_map(|it| it.tool.as_deref());
+    for tool in unmet {
+        let mut of_tool = calls.iter().filter(|call| call.tool == tool);
+        let Some(faulty) = of_tool.clone().rfind(|call| call.server_fault()) else {
+            continue;
+        };
+        if of_tool.any(ToolCall::succeeded) {
+            continue;
+        }
+        let why = faulty
+            .error
+            .clone()
+            .unwrap_or_else(|| faulty.state.name().replace('_', " "));
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{} did not answer {tool}: {why}", faulty.server),
+        ));
+    }
+    None
+}
+
+fn failed(expectations: &[ExpectationResult]) -> Verdict {
+    let unmet: Vec<String> = expectations
+        .iter()
+        .filter(|expectation| !expectation.met)
+        .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
+        .collect();
+    Verdict::stands(Outcome::Failed(FailureClass::ExpectationUnmet), unmet.join("; "))
+}
+
+/// What the relay saw, or, with the command line's own login, what the agent itself said of the model.
+fn standing_refusal(conversation: &Conversation) -> Option<&ModelRefusal> {
+    if conversation.traffic.observed {
+        conversation.traffic.refusal.as_ref()
+    } else {
+        conversation.turns.last()?.model_refusal.as_ref()
+    }
+}
+
+fn refusal_in_words(refusal: &ModelRefusal) -> String {
+    let message = if refusal.message.is_empty() {
+        "no reason given"
+    } else {
+        &refusal.message
+    };
+    match refusal.status {
+        0 => format!("the model API could not be reached: {message}"),
+        status => format!("the model API refused with {status}: {message}"),
+    }
+}
+
+fn detail(turn: &Turn, otherwise: &str) -> String {
+    turn.detail.clone().unwrap_or_else(|| otherwise.to_owned())
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of a turn, shown with one decimal"
+)]
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests;

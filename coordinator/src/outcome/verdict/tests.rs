@@ -1,0 +1,328 @@
+#![allow(clippy::unwrap_used)]
+use mcproctor_proto::call::CallState;
+use mcproctor_proto::exposure::ServerFault;
+use mcproctor_proto::traffic::ModelTraffic;
+
+use super::*;
+use crate::record::fixtures::{call, exposed, turn};
+use crate::validation::expected_tools;
+
+/// An attempt whose agent was shown the tools, called what was expected and completed its turn.
+struct Attempt {
+    machinery_fault: Option<String>,
+    interrupted: bool,
+    conversation: Conversation,
+    expected: Vec<String>,
+}
+
+impl Attempt {
+    fn good() -> Self {
+        let conversation = Conversation {
+            turns: vec![turn(0, TurnEnding::Completed)],
+            calls: vec![call("a", CallState::Ok)],
+            exposures: vec![exposed()],
+            traffic: ModelTraffic {
+                observed: true,
+                requests: 2,
+                succeeded: 2,
+                ..ModelTraffic::default()
+            },
+            ..Conversation::default()
+        };
+        Self {
+            machinery_fault: None,
+            interrupted: false,
+            conversation,
+            expected: vec!["a".to_owned()],
+        }
+    }
+
+    fn but(change: impl FnOnce(&mut Self)) -> Self {
+        let mut attempt = Self::good();
+        change(&mut attempt);
+        attempt
+    }
+
+    fn verdict(&self) -> Verdict {
+        decide(&Facts {
+            interrupted: self.interrupted,
+            machinery_fault: self.machinery_fault.as_deref(),
+            conversation: &self.conversation,
+            expectations: &expected_tools(&self.expected, &self.conversation.calls),
+        })
+    }
+}
+
+fn refusal(status: u16, code: &str, message: &str) -> Option<ModelRefusal> {
+    Some(ModelRefusal {
+        status,
+        code: Some(code.to_owned()),
+        message: message.to_owned(),
+        retry_after_ms: None,
+    })
+}
+
+fn refused(status: u16, code: &str, message: &str) -> Attempt {
+    Attempt::but(|attempt| {
+        attempt.conversation.calls.clear();
+        attempt.conversation.turns = vec![turn(0, TurnEnding::AgentError)];
+        attempt.conversation.traffic.refusal = refusal(status, code, message);
+    })
+}
+
+const INVALID_MODEL: Outcome = Outcome::Invalid(InvalidCause::Model);
+const INVALID_SERVER: Outcome = Outcome::Invalid(InvalidCause::Server);
+const INVALID_EXPOSURE: Outcome = Outcome::Invalid(InvalidCause::Exposure);
+const INVALID_MACHINERY: Outcome = Outcome::Invalid(InvalidCause::Machinery);
+const AGAIN: Next = Next::Again { slower: None };
+
+#[test]
+fn every_expectation_met_passes_and_stands() {
+    let verdict = Attempt::good().verdict();
+    assert_eq!((verdict.outcome, verdict.next), (Outcome::Passed, Next::Stands));
+}
+
+#[test]
+fn an_expectation_unmet_fails_and_stands() {
+    let verdict = Attempt::but(|attempt| attempt.conversation.calls.clear()).verdict();
+    assert_eq!(
+        (verdict.outcome, verdict.next),
+        (Outcome::Failed(FailureClass::ExpectationUnmet), Next::Stands)
+    );
+    assert_eq!(verdict.reason, "a called successfully: it was never called");
+}
+
+#[test]
+fn an_agent_that_crashed_fails_even_with_every_call_made() {
+    let verdict = Attempt::but(|attempt| attempt.conversation.turns = vec![turn(0, TurnEnding::AgentError)]).verdict();
+    assert_eq!(
+        (verdict.outcome, verdict.next),
+        (Outcome::Failed(FailureClass::AgentError), Next::Stands)
+    );
+}
+
+#[test]
+fn time_up_is_the_agents_own_fault_when_most_of_it_was_its_own() {
+    let timed_out = |waiting_ms| {
+        Attempt::but(|attempt| {
+            attempt.conversation.turns = vec![turn(0, TurnEnding::TimedOut)];
+            attempt.conversation.traffic.waiting_ms = waiting_ms;
+        })
+        .verdict()
+    };
+    assert_eq!(timed_out(500).outcome, Outcome::Failed(FailureClass::RanOutOfTime));
+    assert_eq!(timed_out(501).outcome, INVALID_MODEL);
+    assert!(matches!(timed_out(501).next, Next::Again { slower: Some(_) }));
+}
+
+#[test]
+fn waiting_in_earlier_turns_does_not_excuse_the_last_one() {
+    let verdict = Attempt::but(|attempt| {
+        attempt.conversation.turns = vec![turn(0, TurnEnding::Completed), turn(1, TurnEnding::TimedOut)];
+        attempt.conversation.traffic.waiting_ms = 900;
+        attempt.conversation.waiting_ms_before_last_turn = 800;
+    })
+    .verdict();
+    assert_eq!(verdict.outcome, Outcome::Failed(FailureClass::RanOutOfTime));
+}
+
+#[test]
+fn a_model_that_is_overloaded_is_tried_again_more_slowly() {
+    for (status, code) in [
+        (429, "rate_limit_error"),
+        (500, "api_error"),
+        (529, "overloaded_error"),
+        (0, ""),
+    ] {
+        let verdict = refused(status, code, "busy").verdict();
+        assert_eq!(verdict.outcome, INVALID_MODEL, "{status}");
+        assert!(
+            matches!(verdict.next, Next::Again { slower: Some(_) }),
+            "{status}: {:?}",
+            verdict.next
+        );
+    }
+}
+
+#[test]
+fn a_model_that_refuses_for_good_stops_dispatch() {
+    for (status, code, message) in [
+        (401, "authentication_error", "invalid x-api-key"),
+        (403, "permission_error", "not allowed"),
+        (404, "model_not_found", "The model `x` does not exist"),
+        (429, "insufficient_quota", "You exceeded your current quota"),
+    ] {
+        let verdict = refused(status, code, message).verdict();
+        assert_eq!(verdict.outcome, INVALID_MODEL, "{status} {code}");
+        assert!(
+            matches!(verdict.next, Next::StopDispatch(_)),
+            "{status} {code}: {:?}",
+            verdict.next
+        );
+    }
+}
+
+#[test]
+fn a_refused_tool_schema_is_the_servers_and_stands() {
+    let verdict = refused(
+        400,
+        "invalid_request_error",
+        "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
+    )
+    .verdict();
+    assert_eq!((verdict.outcome, verdict.next), (INVALID_SERVER, Next::Stands));
+}
+
+#[test]
+fn a_refusal_that_the_agents_own_retry_got_over_changes_nothing() {
+    let verdict = Attempt::but(|attempt| attempt.conversation.traffic.requests = 9).verdict();
+    assert_eq!(verdict.outcome, Outcome::Passed);
+}
+
+#[test]
+fn without_a_relay_the_agents_own_word_for_a_refusal_counts() {
+    let verdict = Attempt::but(|attempt| {
+        attempt.conversation.traffic = ModelTraffic::default();
+        let mut last = turn(0, TurnEnding::AgentError);
+        last.model_refusal = refusal(429, "rate_limit_error", "slow down");
+        attempt.conversation.turns = vec![last];
+    })
+    .verdict();
+    assert_eq!(verdict.outcome, INVALID_MODEL);
+}
+
+#[test]
+fn an_agent_that_was_never_shown_the_tools_is_not_judged() {
+    let never_connected = Attempt::but(|attempt| attempt.conversation.exposures[0].initialized = false).verdict();
+    assert_eq!(
+        (never_connected.outcome, never_connected.next),
+        (INVALID_EXPOSURE, AGAIN)
+    );
+    let never_listed = Attempt::but(|attempt| attempt.conversation.exposures[0].tools_listed = false).verdict();
+    assert_eq!(never_listed.outcome, INVALID_EXPOSURE);
+    assert_eq!(
+        never_listed.reason,
+        "the agent never listed the tools of mcp-under-test"
+    );
+}
+
+#[test]
+fn nothing_expected_passes_only_with_proof_of_exposure() {
+    let nothing = |exposures: Vec<Exposure>| {
+        Attempt::but(|attempt| {
+            attempt.expected.clear();
+            attempt.conversation.calls.clear();
+            attempt.conversation.exposures = exposures;
+        })
+        .verdict()
+        .outcome
+    };
+    assert_eq!(nothing(vec![exposed()]), Outcome::Passed);
+    assert_eq!(nothing(vec![Exposure::default()]), INVALID_EXPOSURE);
+    assert_eq!(nothing(vec![]), INVALID_EXPOSURE);
+}
+
+#[test]
+fn a_server_that_did_not_answer_the_agent_is_the_servers_fault() {
+    let verdict = Attempt::but(|attempt| {
+        let exposure = &mut attempt.conversation.exposures[0];
+        exposure.initialized = false;
+        exposure.tools_listed = false;
+        exposure.faults = vec![ServerFault {
+            what: "connection refused".to_owned(),
+            at_unix_ms: 0,
+        }];
+    })
+    .verdict();
+    assert_eq!((verdict.outcome, verdict.next), (INVALID_SERVER, AGAIN));
+}
+
+#[test]
+fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
+    let with_calls = |calls: Vec<ToolCall>| {
+        Attempt::but(|attempt| {
+            attempt.expected = vec!["a".to_owned(), "b".to_owned()];
+            attempt.conversation.calls = calls;
+        })
+        .verdict()
+        .outcome
+    };
+    let broken = |tool: &str| ToolCall {
+        http_status: Some(502),
+        ..call(tool, CallState::HttpError)
+    };
+    let unmet = Outcome::Failed(FailureClass::ExpectationUnmet);
+    assert_eq!(with_calls(vec![call("a", CallState::Ok), broken("b")]), INVALID_SERVER);
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), call("b", CallState::NeverFinished)]),
+        INVALID_SERVER
+    );
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), broken("c")]),
+        unmet,
+        "c did not matter"
+    );
+    assert_eq!(
+        with_calls(vec![broken("b"), call("a", CallState::Ok), call("b", CallState::Ok)]),
+        Outcome::Passed
+    );
+    for handled in [CallState::ToolError, CallState::ProtocolError, CallState::Cancelled] {
+        assert_eq!(
+            with_calls(vec![call("a", CallState::Ok), call("b", handled)]),
+            unmet,
+            "{handled:?}"
+        );
+    }
+    let refused = ToolCall {
+        http_status: Some(400),
+        ..call("b", CallState::HttpError)
+    };
+    assert_eq!(
+        with_calls(vec![call("a", CallState::Ok), refused]),
+        unmet,
+        "a 4xx is the agent's to handle"
+    );
+}
+
+#[test]
+fn our_own_faults_come_first() {
+    let lost = Attempt::but(|attempt| attempt.machinery_fault = Some("the worker is gone".to_owned())).verdict();
+    assert_eq!((lost.outcome, lost.next), (INVALID_MACHINERY, AGAIN));
+    let cut = Attempt::but(|attempt| attempt.conversation.turns = vec![turn(0, TurnEnding::Unreadable)]).verdict();
+    assert_eq!(cut.outcome, INVALID_MACHINERY);
+    let unrecorded = Attempt::but(|attempt| {
+        attempt.conversation.exposures[0].recording_fault = Some("disk full".to_owned());
+    })
+    .verdict();
+    assert_eq!(unrecorded.outcome, INVALID_MACHINERY);
+    let never_started = Attempt::but(|attempt| attempt.conversation.turns.clear()).verdict();
+    assert_eq!(never_started.outcome, INVALID_MACHINERY);
+}
+
+#[test]
+fn calls_that_the_agent_reports_but_nobody_saw_are_not_held_against_it() {
+    let verdict = Attempt::but(|attempt| {
+        attempt.conversation.calls.clear();
+        attempt.conversation.turns[0].reported_calls = Some(1);
+    })
+    .verdict();
+    assert_eq!(verdict.outcome, INVALID_MACHINERY);
+}
+
+#[test]
+fn a_server_that_wants_a_login_stops_dispatch() {
+    let verdict = Attempt::but(|attempt| attempt.conversation.exposures[0].login_required = true).verdict();
+    assert!(matches!(verdict.next, Next::StopDispatch(_)));
+}
+
+#[test]
+fn a_stopped_run_leaves_no_verdict_about_the_agent() {
+    let killed = Attempt::but(|attempt| attempt.conversation.turns = vec![turn(0, TurnEnding::Cancelled)]).verdict();
+    assert_eq!((killed.outcome, killed.next), (Outcome::Aborted, Next::Stands));
+    let between_turns = Attempt::but(|attempt| {
+        attempt.interrupted = true;
+        attempt.conversation.calls.clear();
+    })
+    .verdict();
+    assert_eq!(between_turns.outcome, Outcome::Aborted);
+}

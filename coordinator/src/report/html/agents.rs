@@ -1,0 +1,103 @@
+//! Agents compared.
+
+use crate::record::RunRecord;
+use crate::report::{Figures, Group};
+use crate::stats::Rate;
+
+use super::figure::{count, dollars, duration, median_and_tail};
+use super::rate::{RateView, failed_by_class, invalid_by_cause};
+
+/// One agent.
+pub(super) struct AgentView {
+    pub(super) name: String,
+    /// Kind, version, model asked for and models seen.
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) own_login: bool,
+    pub(super) rate: RateView,
+    pub(super) failed: Option<String>,
+    pub(super) invalid: Option<String>,
+    /// Test cases that passed every time.
+    pub(super) always: RateView,
+    pub(super) server_faults: RateView,
+    pub(super) attempts: u64,
+    pub(super) with_escapes: u64,
+    pub(super) duration: Option<String>,
+    pub(super) tokens: Option<String>,
+    pub(super) cost: Option<String>,
+}
+
+impl AgentView {
+    pub(super) fn all(run: &RunRecord, figures: &Figures) -> Vec<Self> {
+        let columns = run.test_cases.len().max(1);
+        run.agents
+            .iter()
+            .enumerate()
+            .filter_map(|(index, agent)| {
+                let group = figures.agents.get(index)?;
+                let cells = figures.cells.get(index * columns..(index + 1) * columns)?;
+                let counted: Vec<_> = cells.iter().filter(|cell| cell.group.tally.pass_rate().n > 0).collect();
+                let always = counted.iter().filter(|cell| cell.group.tally.failed() == 0).count();
+                let mut facts = vec![("kind", agent.kind.clone())];
+                facts.extend(agent.version.clone().map(|version| ("version", version)));
+                facts.extend(agent.model.clone().map(|model| ("model asked for", model)));
+                let seen: Vec<&str> = figures.models.get(index)?.iter().map(String::as_str).collect();
+                if !seen.is_empty() {
+                    facts.push(("model seen", seen.join(", ")));
+                }
+                facts.push(("sandbox", sandboxes(agent.sandbox.name(), figures, index)));
+                facts.push((
+                    "own tools",
+                    match agent.builtin_tools.as_str() {
+                        "default" => "kept".to_owned(),
+                        "none" => "off".to_owned(),
+                        other => other.to_owned(),
+                    },
+                ));
+                Some(Self::of(
+                    agent.name.clone(),
+                    facts,
+                    agent.own_login,
+                    group,
+                    Rate::of(always as u64, counted.len() as u64),
+                ))
+            })
+            .collect()
+    }
+
+    fn of(name: String, facts: Vec<(&'static str, String)>, own_login: bool, group: &Group, always: Rate) -> Self {
+        Self {
+            name,
+            facts,
+            own_login,
+            rate: RateView::of(group.tally.pass_rate()),
+            failed: failed_by_class(&group.tally),
+            invalid: invalid_by_cause(&group.tally),
+            always: RateView::of(always),
+            server_faults: RateView::of(group.attempts.server_fault_rate()),
+            attempts: group.attempts.total(),
+            with_escapes: group.with_escapes,
+            duration: median_and_tail(group.duration_ms(), duration),
+            tokens: median_and_tail(group.tokens(), count),
+            cost: group.usage.cost_usd.filter(|cost| cost.is_finite()).map(|cost| {
+                match median_and_tail(group.cost_usd(), dollars) {
+                    Some(each) => format!("{} in all; median {each}", dollars(cost)),
+                    None => format!("{} in all", dollars(cost)),
+                }
+            }),
+        }
+    }
+}
+
+/// The level that was planned, and any other that attempts really ran in.
+fn sandboxes(planned: &'static str, figures: &Figures, agent: usize) -> String {
+    let mut levels = vec![planned];
+    levels.extend(
+        figures
+            .sandboxes
+            .get(agent)
+            .into_iter()
+            .flatten()
+            .filter(|level| **level != planned),
+    );
+    levels.join(", ")
+}

@@ -1,0 +1,288 @@
+//! The run, its totals, its cells and its tools.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::turn::Usage;
+use serde::Serialize;
+
+use crate::record::{RunRecord, RunState};
+use crate::report::time::rfc3339;
+use crate::report::{Face, Figures, Group, RunData, Tally, ToolFigures};
+use crate::stats::{Rate, Spread};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunView<'a> {
+    id: &'a str,
+    version: &'a str,
+    state: RunState,
+    started_at: String,
+    started_at_unix_ms: i64,
+    /// When the newest attempt ended.
+    last_result_at_unix_ms: Option<i64>,
+    written_at: String,
+    written_at_unix_ms: i64,
+    config_file: &'a str,
+    config_sha256: &'a str,
+    iterations: u32,
+    max_attempts: u32,
+    /// As text: it may be larger than the numbers that JavaScript can hold.
+    seed: String,
+    agents: Vec<AgentView<'a>>,
+    servers: Vec<ServerView<'a>>,
+    test_cases: Vec<TestCaseView<'a>>,
+    notices: &'a [String],
+    /// Cells in which a server's tool list changed between iterations.
+    tool_list_drift: Vec<DriftView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AgentView<'a> {
+    name: &'a str,
+    kind: &'a str,
+    model: Option<&'a str>,
+    /// Models that the API or the agent itself named.
+    models_seen: Vec<&'a str>,
+    version: Option<&'a str>,
+    sandbox: &'a str,
+    builtin_tools: &'a str,
+    own_login: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerView<'a> {
+    name: &'a str,
+    address: &'a str,
+    seen: Vec<FaceView<'a>>,
+}
+
+#[derive(Serialize)]
+struct FaceView<'a> {
+    #[serde(flatten)]
+    face: &'a Face,
+    iterations: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TestCaseView<'a> {
+    name: &'a str,
+    file: &'a str,
+    prompt: &'a str,
+    expected_tools: &'a [String],
+    answers: &'a [String],
+    expected_outcome: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DriftView<'a> {
+    cell: usize,
+    server: &'a str,
+}
+
+impl<'a> RunView<'a> {
+    pub(super) fn of(data: &'a dyn RunData, figures: &'a Figures) -> Self {
+        let run = data.run();
+        Self {
+            id: run.id.as_str(),
+            version: &run.version,
+            state: data.state(),
+            started_at: rfc3339(run.started_at_unix_ms),
+            started_at_unix_ms: run.started_at_unix_ms,
+            last_result_at_unix_ms: figures.last_end_unix_ms,
+            written_at: rfc3339(data.now_unix_ms()),
+            written_at_unix_ms: data.now_unix_ms(),
+            config_file: &run.config_file,
+            config_sha256: &run.config_sha256,
+            iterations: run.iterations,
+            max_attempts: run.max_attempts,
+            seed: run.seed.to_string(),
+            agents: run
+                .agents
+                .iter()
+                .zip(&figures.models)
+                .map(|(agent, models)| AgentView {
+                    name: &agent.name,
+                    kind: &agent.kind,
+                    model: agent.model.as_deref(),
+                    models_seen: models.iter().map(String::as_str).collect(),
+                    version: agent.version.as_deref(),
+                    sandbox: agent.sandbox.name(),
+                    builtin_tools: &agent.builtin_tools,
+                    own_login: agent.own_login,
+                })
+                .collect(),
+            servers: run
+                .servers
+                .iter()
+                .map(|server| ServerView {
+                    name: &server.name,
+                    address: &server.address,
+                    seen: figures
+                        .servers
+                        .faces(&server.name)
+                        .into_iter()
+                        .map(|(face, iterations)| FaceView { face, iterations })
+                        .collect(),
+                })
+                .collect(),
+            test_cases: run
+                .test_cases
+                .iter()
+                .map(|case| TestCaseView {
+                    name: &case.name,
+                    file: &case.file,
+                    prompt: &case.prompt,
+                    expected_tools: &case.expected_tools,
+                    answers: &case.answers,
+                    expected_outcome: case.expected_outcome.as_deref(),
+                })
+                .collect(),
+            notices: &run.notices,
+            tool_list_drift: figures
+                .servers
+                .drifted()
+                .map(|(cell, server)| DriftView { cell, server })
+                .collect(),
+        }
+    }
+}
+
+/// Outcomes of iterations or attempts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OutcomesView {
+    passed: u64,
+    failed: u64,
+    failed_by_class: BTreeMap<&'static str, u64>,
+    invalid: u64,
+    invalid_by_cause: BTreeMap<&'static str, u64>,
+    aborted: u64,
+}
+
+impl OutcomesView {
+    fn of(tally: &Tally) -> Self {
+        Self {
+            passed: tally.passed,
+            failed: tally.failed(),
+            failed_by_class: tally.by_class().map(|(class, count)| (class.name(), count)).collect(),
+            invalid: tally.invalid(),
+            invalid_by_cause: tally.by_cause().map(|(cause, count)| (cause.name(), count)).collect(),
+            aborted: tally.aborted,
+        }
+    }
+}
+
+/// What totals and cells have in common.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GroupView {
+    #[serde(flatten)]
+    outcomes: OutcomesView,
+    waiting: u64,
+    not_run: u64,
+    /// Passed out of passed and failed.
+    pass_rate: Rate,
+    attempts: u64,
+    attempt_outcomes: OutcomesView,
+    /// Attempts lost to the server, out of those and of all that passed or failed.
+    server_faults: Rate,
+    iterations_with_escapes: u64,
+    duration_ms: Spread,
+    tokens: Spread,
+    cost_usd: Spread,
+    usage: Usage,
+}
+
+impl GroupView {
+    fn of(group: &Group, planned: u64) -> Self {
+        Self {
+            outcomes: OutcomesView::of(&group.tally),
+            waiting: group.waiting,
+            not_run: planned.saturating_sub(group.tally.total() + group.waiting),
+            pass_rate: group.tally.pass_rate(),
+            attempts: group.attempts.total(),
+            attempt_outcomes: OutcomesView::of(&group.attempts),
+            server_faults: group.attempts.server_fault_rate(),
+            iterations_with_escapes: group.with_escapes,
+            duration_ms: group.duration_ms(),
+            tokens: group.tokens(),
+            cost_usd: group.cost_usd(),
+            usage: group.usage,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TotalsView {
+    agents: usize,
+    test_cases: usize,
+    planned: u64,
+    #[serde(flatten)]
+    group: GroupView,
+}
+
+impl TotalsView {
+    pub(super) fn of(run: &RunRecord, figures: &Figures) -> Self {
+        Self {
+            agents: run.agents.len(),
+            test_cases: run.test_cases.len(),
+            planned: run.total_iterations(),
+            group: GroupView::of(&figures.total, run.total_iterations()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CellView<'a> {
+    cell: usize,
+    agent: &'a str,
+    test_case: &'a str,
+    file: &'a str,
+    planned: u32,
+    #[serde(flatten)]
+    group: GroupView,
+}
+
+impl<'a> CellView<'a> {
+    pub(super) fn of(run: &'a RunRecord, figures: &Figures, index: usize) -> Option<Self> {
+        let case = run.test_case_of(index)?;
+        Some(Self {
+            cell: index,
+            agent: &run.agent_of(index)?.name,
+            test_case: &case.name,
+            file: &case.file,
+            planned: run.iterations,
+            group: GroupView::of(&figures.cells.get(index)?.group, u64::from(run.iterations)),
+        })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolView<'a> {
+    server: &'a str,
+    tool: &'a str,
+    calls: u64,
+    by_state: &'a BTreeMap<&'static str, u64>,
+    iterations: u64,
+    duration_ms: Spread,
+}
+
+impl<'a> ToolView<'a> {
+    pub(super) fn of(server: &'a str, tool: &'a str, counted: &'a ToolFigures) -> Self {
+        Self {
+            server,
+            tool,
+            calls: counted.calls(),
+            by_state: &counted.by_state,
+            iterations: counted.iterations,
+            duration_ms: counted.duration_ms(),
+        }
+    }
+}

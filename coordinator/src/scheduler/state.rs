@@ -1,0 +1,402 @@
+//! Which attempt goes to which worker, and what follows from its end. Pure: messages in, effects out, time passed in.
+//!
+//! An iteration is *waiting* (in the plan, or among the retries with a time before which it is not given out), then
+//! *running* under a lease that heartbeats renew, then *concluded*: it has its result, waits again for a new attempt, or
+//! is left without one because the run stops.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+
+use mcproctor_proto::id::{AttemptId, IterationId, Lease};
+
+use crate::outcome::{Next, Outcome, Verdict};
+use crate::plan::{Plan, Slot};
+
+/// The first pause before a new attempt, in milliseconds; each further one is twice as long.
+const FIRST_BACKOFF_MS: i64 = 1_000;
+/// The longest pause before a new attempt that is not asked for by the model, in milliseconds.
+const LONGEST_BACKOFF_MS: i64 = 60_000;
+/// Conclusions that say something about the agent before one more attempt at once is tried again.
+const GROW_AFTER: u32 = 8;
+
+/// What does not change during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Attempts at most per iteration.
+    pub max_attempts: u32,
+    /// Attempts at most at once, over all workers.
+    pub concurrency: u32,
+    /// How long a lease lasts without a heartbeat, in milliseconds.
+    pub lease_ms: i64,
+}
+
+/// Something that the task has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send the attempt to the worker.
+    Assign {
+        /// The worker's name.
+        worker: String,
+        /// Which iteration.
+        slot: Slot,
+        /// Which try, from 1.
+        attempt: u32,
+        /// The lease under which it runs.
+        lease: Lease,
+    },
+    /// Tell the worker to kill the attempt.
+    Cancel {
+        /// The worker's name.
+        worker: String,
+        /// The lease.
+        lease: Lease,
+    },
+    /// The worker is gone or did not renew in time: conclude the attempt as a fault of the machinery.
+    Lost {
+        /// The worker's name.
+        worker: String,
+        /// The lease that ended.
+        lease: Lease,
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// What became of a result that a worker sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// It counts.
+    Accepted {
+        /// Which iteration.
+        slot: Slot,
+        /// Which try, from 1.
+        attempt: u32,
+        /// Whether it is the iteration's result.
+        last: bool,
+    },
+    /// Its lease is not the current one; it is evidence and nothing more.
+    Late,
+}
+
+/// What an iteration without a result has behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tried {
+    /// The number of its last attempt.
+    pub attempts: u32,
+    /// Attempts that count against the most that are allowed; those that were stopped with the run do not.
+    pub spent: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Worker {
+    slots: u32,
+    leaving: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    slot: Slot,
+    attempt: u32,
+    spent: u32,
+    epoch: u64,
+    worker: String,
+    expires_ms: i64,
+}
+
+/// The state of one run's schedule.
+#[derive(Debug)]
+pub struct State {
+    settings: Settings,
+    plan: Plan,
+    /// Iterations that had their result before this process began.
+    finished_before: HashSet<Slot>,
+    /// Iterations that had attempts, but no result, before this process began.
+    tried_before: HashMap<Slot, Tried>,
+    /// Not before, iteration, what it has behind it: the earliest first.
+    retries: BinaryHeap<Reverse<(i64, Slot, Tried)>>,
+    workers: BTreeMap<String, Worker>,
+    running: HashMap<AttemptId, Running>,
+    next_epoch: u64,
+    /// How many may run at once for now; shrinks when the model asks for less.
+    allowed: u32,
+    paused_until_ms: i64,
+    good_conclusions: u32,
+    stopping: bool,
+    planned_out: bool,
+}
+
+impl State {
+    /// A schedule that starts at `now_ms`. `finished` and `tried` are what an earlier process of the same run left.
+    ///
+    /// Epochs start at the time, so that they grow over restarts.
+    pub fn new(
+        plan: Plan,
+        settings: Settings,
+        finished: HashSet<Slot>,
+        tried: HashMap<Slot, Tried>,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            allowed: settings.concurrency.max(1),
+            settings,
+            plan,
+            finished_before: finished,
+            tried_before: tried,
+            retries: BinaryHeap::new(),
+            workers: BTreeMap::new(),
+            running: HashMap::new(),
+            next_epoch: u64::try_from(now_ms).unwrap_or(0).saturating_add(1),
+            paused_until_ms: 0,
+            good_conclusions: 0,
+            stopping: false,
+            planned_out: false,
+        }
+    }
+
+    /// A worker is there and has `slots` places.
+    pub fn join(&mut self, worker: &str, slots: u32) {
+        self.workers.insert(worker.to_owned(), Worker { slots, leaving: false });
+    }
+
+    /// A worker takes no more assignments.
+    pub fn leaving(&mut self, worker: &str) {
+        if let Some(worker) = self.workers.get_mut(worker) {
+            worker.leaving = true;
+        }
+    }
+
+    /// A worker is gone: all that it ran is lost.
+    pub fn leave(&mut self, worker: &str, reason: &str) -> Vec<Effect> {
+        self.workers.remove(worker);
+        self.lose(|running| running.worker == worker, |_| reason.to_owned())
+    }
+
+    /// A worker renews its leases.
+    pub fn heartbeat(&mut self, leases: &[Lease], now_ms: i64) {
+        for lease in leases {
+            if let Some(running) = self.running.get_mut(&lease.attempt)
+                && running.epoch == lease.epoch
+            {
+                running.expires_ms = now_ms + self.settings.lease_ms;
+            }
+        }
+    }
+
+    /// Takes back leases that were not renewed in time.
+    pub fn expire(&mut self, now_ms: i64) -> Vec<Effect> {
+        let lease_ms = self.settings.lease_ms;
+        self.lose(
+            |running| running.expires_ms <= now_ms,
+            |running| {
+                format!(
+                    "the worker {} did not renew its lease within {lease_ms} ms",
+                    running.worker
+                )
+            },
+        )
+    }
+
+    fn lose(&mut self, which: impl Fn(&Running) -> bool, why: impl Fn(&Running) -> String) -> Vec<Effect> {
+        let mut lost: Vec<(&AttemptId, &Running)> = self.running.iter().filter(|(_, running)| which(running)).collect();
+        lost.sort_by_key(|(_, running)| (running.slot, running.attempt));
+        lost.into_iter()
+            .map(|(attempt, running)| Effect::Lost {
+                worker: running.worker.clone(),
+                lease: Lease {
+                    attempt: attempt.clone(),
+                    epoch: running.epoch,
+                },
+                reason: why(running),
+            })
+            .collect()
+    }
+
+    /// Whether the lease is the current one of a running attempt.
+    pub fn holds(&self, lease: &Lease) -> bool {
+        self.running
+            .get(&lease.attempt)
+            .is_some_and(|running| running.epoch == lease.epoch)
+    }
+
+    /// An attempt has its verdict. Only the current lease's counts.
+    pub fn conclude(&mut self, lease: &Lease, verdict: &Verdict, now_ms: i64) -> Conclusion {
+        if !self.holds(lease) {
+            return Conclusion::Late;
+        }
+        let Some(Running {
+            slot, attempt, spent, ..
+        }) = self.running.remove(&lease.attempt)
+        else {
+            return Conclusion::Late;
+        };
+        if matches!(verdict.outcome, Outcome::Passed | Outcome::Failed(_)) {
+            self.grow();
+        }
+        let last = match &verdict.next {
+            Next::Stands => verdict.outcome != Outcome::Aborted,
+            Next::StopDispatch(_) => {
+                self.stopping = true;
+                false
+            }
+            Next::Again { slower } => {
+                let spent = spent + 1;
+                let doublings = spent.saturating_sub(1).min(10);
+                let backoff = (FIRST_BACKOFF_MS << doublings).min(LONGEST_BACKOFF_MS);
+                let mut not_before = now_ms + backoff;
+                if let Some(asked) = slower {
+                    not_before = not_before.max(now_ms + i64::try_from(*asked).unwrap_or(i64::MAX / 2));
+                    self.shrink(not_before);
+                }
+                let last = spent >= self.settings.max_attempts;
+                if !last {
+                    self.retries.push(Reverse((
+                        not_before,
+                        slot,
+                        Tried {
+                            attempts: attempt,
+                            spent,
+                        },
+                    )));
+                }
+                last
+            }
+        };
+        Conclusion::Accepted { slot, attempt, last }
+    }
+
+    fn grow(&mut self) {
+        self.good_conclusions += 1;
+        if self.good_conclusions >= GROW_AFTER && self.allowed < self.settings.concurrency {
+            self.allowed += 1;
+            self.good_conclusions = 0;
+        }
+    }
+
+    fn shrink(&mut self, paused_until_ms: i64) {
+        self.allowed = (self.allowed / 2).max(1);
+        self.good_conclusions = 0;
+        self.paused_until_ms = self.paused_until_ms.max(paused_until_ms);
+    }
+
+    /// Gives out nothing more; what runs goes on.
+    pub fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Gives out nothing more and kills what runs.
+    pub fn cancel(&mut self) -> Vec<Effect> {
+        self.stopping = true;
+        let mut running: Vec<(&AttemptId, &Running)> = self.running.iter().collect();
+        running.sort_by_key(|(_, running)| (running.slot, running.attempt));
+        running
+            .into_iter()
+            .map(|(attempt, running)| Effect::Cancel {
+                worker: running.worker.clone(),
+                lease: Lease {
+                    attempt: attempt.clone(),
+                    epoch: running.epoch,
+                },
+            })
+            .collect()
+    }
+
+    /// Hands out what may run now.
+    pub fn dispatch(&mut self, now_ms: i64) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        while !self.stopping && now_ms >= self.paused_until_ms && self.running.len() < self.allowed as usize {
+            let Some(worker) = self.freest_worker() else { break };
+            let Some((slot, tried)) = self.next_waiting(now_ms) else {
+                break;
+            };
+            let attempt = tried.attempts + 1;
+            let lease = Lease {
+                attempt: attempt_id(slot, attempt),
+                epoch: self.next_epoch,
+            };
+            self.next_epoch += 1;
+            self.running.insert(
+                lease.attempt.clone(),
+                Running {
+                    slot,
+                    attempt,
+                    spent: tried.spent,
+                    epoch: lease.epoch,
+                    worker: worker.clone(),
+                    expires_ms: now_ms + self.settings.lease_ms,
+                },
+            );
+            effects.push(Effect::Assign {
+                worker,
+                slot,
+                attempt,
+                lease,
+            });
+        }
+        effects
+    }
+
+    fn freest_worker(&self) -> Option<String> {
+        self.workers
+            .iter()
+            .filter(|(_, worker)| !worker.leaving)
+            .map(|(name, worker)| {
+                let used = self.running.values().filter(|running| &running.worker == name).count();
+                (i64::from(worker.slots) - i64::try_from(used).unwrap_or(i64::MAX), name)
+            })
+            .filter(|(free, _)| *free > 0)
+            .max_by_key(|(free, name)| (*free, Reverse(*name)))
+            .map(|(_, name)| name.clone())
+    }
+
+    /// A retry whose time has come goes before anything new: its iteration is the oldest.
+    fn next_waiting(&mut self, now_ms: i64) -> Option<(Slot, Tried)> {
+        if self
+            .retries
+            .peek()
+            .is_some_and(|Reverse((not_before, ..))| *not_before <= now_ms)
+        {
+            return self.retries.pop().map(|Reverse((_, slot, tried))| (slot, tried));
+        }
+        for slot in self.plan.by_ref() {
+            if self.finished_before.remove(&slot) {
+                continue;
+            }
+            return Some((slot, self.tried_before.remove(&slot).unwrap_or_default()));
+        }
+        self.planned_out = true;
+        None
+    }
+
+    /// When something waits only for time: the earliest moment at which [`State::dispatch`] may have work.
+    pub fn wakes_at(&self) -> Option<i64> {
+        let retry = self.retries.peek().map(|Reverse((not_before, ..))| *not_before);
+        let earliest = match (retry, self.planned_out) {
+            (retry, true) => retry?,
+            (_, false) => self.paused_until_ms,
+        };
+        Some(earliest.max(self.paused_until_ms))
+    }
+
+    /// Whether nothing runs and nothing more will be given out.
+    pub fn is_done(&self) -> bool {
+        self.running.is_empty() && (self.stopping || (self.planned_out && self.retries.is_empty()))
+    }
+
+    /// Attempts that run now.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+}
+
+/// The name of an attempt.
+pub fn attempt_id(slot: Slot, attempt: u32) -> AttemptId {
+    AttemptId::new(format!("{}-{}-{attempt}", slot.cell, slot.iteration))
+}
+
+/// The name of an iteration.
+pub fn iteration_id(slot: Slot) -> IterationId {
+    IterationId::new(format!("{}-{}", slot.cell, slot.iteration))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,523 @@
+//! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcproctor_proto::agent::Agent;
+use mcproctor_proto::assignment::{Assignment, AttemptReport, LiveEvent, SandboxLevel, TurnReport};
+use mcproctor_proto::id::{AttemptId, Lease};
+use mcproctor_proto::server::Server;
+use mcproctor_proto::worker::{Hello, Order, Says};
+use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender};
+
+use super::state::{Conclusion, Effect, State, iteration_id};
+use crate::clock::Clock;
+use crate::conversation::Conversation;
+use crate::event::{AttemptKey, Event, Events};
+use crate::outcome::{Facts, Next, Outcome, Verdict, decide};
+use crate::plan::Slot;
+use crate::record::{AttemptRecord, RunRecord};
+use crate::store::{PutAttempt, Store, StoreError};
+use crate::validation::expected_tools;
+
+/// How often leases are looked at.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Where orders for one worker go. It never blocks the schedule; the worker's slots bound what waits in it.
+pub type Outbox = UnboundedSender<Order>;
+
+/// What the task is told.
+#[derive(Debug)]
+pub enum Input {
+    /// By `rpc`: a worker said hello.
+    Joined {
+        /// What it said.
+        hello: Hello,
+        /// Where it listens.
+        outbox: Outbox,
+    },
+    /// By `rpc`: a worker's stream ended.
+    Left {
+        /// Its name.
+        worker: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// By `rpc`: a worker said something.
+    Says {
+        /// Its name.
+        worker: String,
+        /// What.
+        says: Says,
+    },
+    /// By the user: give out nothing more, kill what runs, report what there is.
+    Cancel {
+        /// In words.
+        reason: String,
+    },
+    /// By the run: no worker is left that could go on.
+    Abandon {
+        /// In words.
+        reason: String,
+    },
+}
+
+/// What the run is made of; does not change.
+#[derive(Debug)]
+pub struct Work {
+    /// The plan as stored.
+    pub run: RunRecord,
+    /// The agents, in the order of the record.
+    pub agents: Vec<Agent>,
+    /// The servers that every attempt is held in front of.
+    pub servers: Vec<Server>,
+    /// What holds the agents.
+    pub sandbox: SandboxLevel,
+    /// Hard limit of one turn.
+    pub turn_timeout: Duration,
+    /// How long an agent may be silent with nothing outstanding.
+    pub idle_timeout: Duration,
+    /// How often workers renew their leases.
+    pub heartbeat: Duration,
+    /// How long a lease lasts without.
+    pub lease: Duration,
+    /// Log the headers of proxied requests.
+    pub debug: bool,
+}
+
+/// How the schedule ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// Why nothing more was given out before the plan was through, if so.
+    pub stopped: Option<String>,
+    /// Whether the user asked for it.
+    pub cancelled: bool,
+    /// Iterations that stayed invalid.
+    pub invalid: u64,
+}
+
+struct Attempt {
+    slot: Slot,
+    attempt: u32,
+    worker: String,
+    started_at_unix_ms: i64,
+    conversation: Conversation,
+}
+
+/// A record that waits for its sync, and whom to tell.
+struct Stored {
+    worker: String,
+    lease: Lease,
+    record: Box<AttemptRecord>,
+    result: Result<PutAttempt, StoreError>,
+}
+
+struct Task {
+    work: Arc<Work>,
+    state: State,
+    store: Store,
+    events: Events,
+    clock: Arc<dyn Clock>,
+    outboxes: HashMap<String, Outbox>,
+    attempts: HashMap<AttemptId, Attempt>,
+    storing: HashSet<AttemptId>,
+    stored: Sender<Stored>,
+    finished: Finished,
+}
+
+/// Runs the schedule to its end.
+///
+/// # Errors
+/// When a result could not be made durable; nothing is acknowledged then, and the run can be resumed.
+pub async fn run(
+    work: Arc<Work>,
+    state: State,
+    store: Store,
+    events: Events,
+    clock: Arc<dyn Clock>,
+    mut inputs: Receiver<Input>,
+) -> Result<Finished, StoreError> {
+    let (stored, mut synced) = mpsc::channel(1_024);
+    let mut task = Task {
+        work,
+        state,
+        store,
+        events,
+        clock,
+        outboxes: HashMap::new(),
+        attempts: HashMap::new(),
+        storing: HashSet::new(),
+        stored,
+        finished: Finished::default(),
+    };
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        task.dispatch();
+        if task.state.is_done() && task.storing.is_empty() {
+            break;
+        }
+        tokio::select! {
+            Some(stored) = synced.recv() => task.on_stored(stored)?,
+            input = inputs.recv() => match input {
+                Some(input) => task.on_input(input),
+                None => task.on_input(Input::Abandon { reason: "nobody is left to run it".to_owned() }),
+            },
+            _ = tick.tick() => {
+                let effects = task.state.expire(task.clock.now_unix_ms());
+                task.perform(effects);
+            }
+        }
+    }
+    for outbox in task.outboxes.values() {
+        // A worker that has gone needs no drain.
+        let _ = outbox.send(Order::Drain);
+    }
+    Ok(task.finished)
+}
+
+impl Task {
+    fn on_input(&mut self, input: Input) {
+        match input {
+            Input::Joined { hello, outbox } => self.on_joined(&hello, outbox),
+            Input::Left { worker, reason } => {
+                self.outboxes.remove(&worker);
+                let effects = self.state.leave(&worker, &reason);
+                self.perform(effects);
+            }
+            Input::Says { worker, says } => self.on_says(&worker, says),
+            Input::Cancel { reason } => {
+                self.finished.cancelled = true;
+                self.stop_because(reason.clone());
+                let effects = self.state.cancel();
+                self.perform(effects);
+            }
+            Input::Abandon { reason } => {
+                self.stop_because(reason.clone());
+                self.state.stop();
+                for worker in self.outboxes.drain().map(|(worker, _)| worker).collect::<Vec<_>>() {
+                    let effects = self.state.leave(&worker, &reason);
+                    self.perform(effects);
+                }
+            }
+        }
+    }
+
+    fn on_joined(&mut self, hello: &Hello, outbox: Outbox) {
+        // What a worker still runs from before is not ours: its leases are of another process of the coordinator.
+        for lease in &hello.running {
+            let _ = outbox.send(Order::Cancel {
+                lease: lease.clone(),
+                reason: "the lease has ended".to_owned(),
+            });
+        }
+        let _ = outbox.send(Order::Welcome {
+            heartbeat: self.work.heartbeat,
+            lease: self.work.lease,
+        });
+        self.outboxes.insert(hello.worker.clone(), outbox);
+        self.state.join(&hello.worker, hello.slots);
+    }
+
+    fn on_says(&mut self, worker: &str, says: Says) {
+        match says {
+            Says::Heartbeat(leases) => self.state.heartbeat(&leases, self.clock.now_unix_ms()),
+            Says::Event(lease, event) => self.on_live(&lease, event),
+            Says::Turn(lease, report) => self.on_turn(worker, lease, *report),
+            Says::Finished(lease, report) => self.on_finished(worker, lease, *report),
+            Says::Leaving => self.state.leaving(worker),
+        }
+    }
+
+    fn on_live(&self, lease: &Lease, event: LiveEvent) {
+        let Some(attempt) = self.attempts.get(&lease.attempt).filter(|_| self.state.holds(lease)) else {
+            return;
+        };
+        let key = key(attempt.slot, attempt.attempt);
+        self.events.say(match event {
+            LiveEvent::TurnStarted { turn } => Event::TurnStarted { key, turn },
+            LiveEvent::CallStarted { call, tool } => Event::CallStarted { key, call, tool },
+            LiveEvent::CallEnded {
+                call,
+                tool,
+                state,
+                duration_ms,
+            } => Event::CallEnded {
+                key,
+                call,
+                tool,
+                state,
+                duration_ms,
+            },
+        });
+    }
+
+    fn on_turn(&mut self, worker: &str, lease: Lease, report: TurnReport) {
+        if !self.state.holds(&lease) {
+            self.send(
+                worker,
+                Order::Cancel {
+                    lease,
+                    reason: "the lease has ended".to_owned(),
+                },
+            );
+            return;
+        }
+        let work = Arc::clone(&self.work);
+        let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
+            return;
+        };
+        let Some(case) = work.run.test_case_of(attempt.slot.cell as usize) else {
+            return;
+        };
+        let after_turn = report.turn.index;
+        let instruction = attempt
+            .conversation
+            .after_turn(report, &case.expected_tools, &case.answers);
+        self.send(
+            worker,
+            Order::Instruction {
+                lease,
+                after_turn,
+                instruction,
+            },
+        );
+    }
+
+    fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+        if self.storing.contains(&lease.attempt) {
+            return;
+        }
+        if !self.state.holds(&lease) {
+            // Acknowledged as refused, so that the worker forgets it. Its evidence is uploaded already.
+            self.send(worker, Order::Acknowledged { lease, accepted: false });
+            return;
+        }
+        self.conclude(worker, lease, report);
+    }
+
+    /// Gives the attempt its verdict and hands its record to the store.
+    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+        let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
+            return;
+        };
+        let conversation = &mut attempt.conversation;
+        conversation.calls = report.calls;
+        if !report.exposures.is_empty() {
+            conversation.exposures = report.exposures;
+        }
+        conversation.traffic = report.traffic;
+
+        let work = Arc::clone(&self.work);
+        let expected = work
+            .run
+            .test_case_of(attempt.slot.cell as usize)
+            .map(|case| case.expected_tools.as_slice());
+        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+        let verdict = decide(&Facts {
+            interrupted: self.finished.cancelled && !conversation.is_over(),
+            machinery_fault: report.machinery_fault.as_deref(),
+            conversation,
+            expectations: &expectations,
+        });
+        let now = self.clock.now_unix_ms();
+        let Conclusion::Accepted {
+            slot,
+            attempt: number,
+            last,
+        } = self.state.conclude(&lease, &verdict, now)
+        else {
+            return;
+        };
+        if let Next::StopDispatch(message) = &verdict.next {
+            self.stop_because(message.clone());
+        }
+        if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
+            self.finished.invalid += 1;
+        }
+        let Verdict { outcome, reason, .. } = verdict;
+        let conversation = attempt.conversation;
+        let record = Box::new(AttemptRecord {
+            cell: slot.cell,
+            iteration: slot.iteration,
+            attempt: number,
+            outcome,
+            reason,
+            last,
+            started_at_unix_ms: attempt.started_at_unix_ms,
+            duration_ms: report.duration_ms,
+            worker: worker.to_owned(),
+            sandbox: report.sandbox,
+            turns: conversation.turns,
+            calls: conversation.calls,
+            expectations,
+            exposures: conversation.exposures,
+            traffic: conversation.traffic,
+            evidence: report.evidence,
+        });
+        self.storing.insert(lease.attempt.clone());
+        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+        let run = self.work.run.id.clone();
+        tokio::spawn(async move {
+            let result = store.put_attempt(&run, lease.epoch, &record).await;
+            // The receiver outlives every record that is being stored.
+            let _ = stored
+                .send(Stored {
+                    worker,
+                    lease,
+                    record,
+                    result,
+                })
+                .await;
+        });
+    }
+
+    fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
+        let Stored {
+            worker,
+            lease,
+            record,
+            result,
+        } = stored;
+        self.storing.remove(&lease.attempt);
+        let accepted = result? == PutAttempt::Accepted;
+        self.send(&worker, Order::Acknowledged { lease, accepted });
+        self.events.say(Event::AttemptFinished {
+            key: AttemptKey {
+                cell: record.cell,
+                iteration: record.iteration,
+                attempt: record.attempt,
+            },
+            outcome: record.outcome,
+            reason: record.reason.clone(),
+            last: record.last,
+            duration_ms: record.duration_ms,
+        });
+        Ok(())
+    }
+
+    fn dispatch(&mut self) {
+        let effects = self.state.dispatch(self.clock.now_unix_ms());
+        self.perform(effects);
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Assign {
+                    worker,
+                    slot,
+                    attempt,
+                    lease,
+                } => self.assign(worker, slot, attempt, lease),
+                Effect::Cancel { worker, lease } => {
+                    self.send(
+                        &worker,
+                        Order::Cancel {
+                            lease,
+                            reason: "the run is stopped".to_owned(),
+                        },
+                    );
+                }
+                Effect::Lost { worker, lease, reason } => {
+                    self.send(
+                        &worker,
+                        Order::Cancel {
+                            lease: lease.clone(),
+                            reason: reason.clone(),
+                        },
+                    );
+                    self.conclude_lost(&worker, lease, reason);
+                }
+            }
+        }
+    }
+
+    fn assign(&mut self, worker: String, slot: Slot, number: u32, lease: Lease) {
+        let work = Arc::clone(&self.work);
+        let cell = slot.cell as usize;
+        let agent = cell
+            .checked_div(work.run.test_cases.len())
+            .and_then(|agent| work.agents.get(agent));
+        let (Some(agent), Some(case)) = (agent, work.run.test_case_of(cell)) else {
+            return;
+        };
+        let started_at_unix_ms = self.clock.now_unix_ms();
+        let assignment = Assignment {
+            lease: lease.clone(),
+            run: work.run.id.clone(),
+            iteration: iteration_id(slot),
+            attempt_number: number,
+            agent: agent.clone(),
+            servers: work.servers.clone(),
+            prompt: case.prompt.clone(),
+            max_turns: u32::try_from(case.answers.len()).unwrap_or(u32::MAX).saturating_add(1),
+            turn_timeout: work.turn_timeout,
+            idle_timeout: work.idle_timeout,
+            sandbox: work.sandbox,
+            debug: work.debug,
+        };
+        self.events.say(Event::AttemptStarted {
+            key: key(slot, number),
+            worker: worker.clone(),
+        });
+        self.send(&worker, Order::Assignment(Box::new(assignment)));
+        let conversation = Conversation::default();
+        self.attempts.insert(
+            lease.attempt,
+            Attempt {
+                slot,
+                attempt: number,
+                worker,
+                started_at_unix_ms,
+                conversation,
+            },
+        );
+    }
+
+    /// A lost attempt ends as a fault of the machinery, with what was recorded before.
+    fn conclude_lost(&mut self, worker: &str, lease: Lease, reason: String) {
+        let Some(attempt) = self.attempts.get(&lease.attempt) else {
+            return;
+        };
+        let duration = self.clock.now_unix_ms().saturating_sub(attempt.started_at_unix_ms);
+        let worker = if attempt.worker.is_empty() {
+            worker.to_owned()
+        } else {
+            attempt.worker.clone()
+        };
+        let report = AttemptReport {
+            machinery_fault: Some(reason),
+            sandbox: self.work.sandbox,
+            evidence: Vec::new(),
+            calls: attempt.conversation.calls.clone(),
+            exposures: attempt.conversation.exposures.clone(),
+            traffic: attempt.conversation.traffic.clone(),
+            duration_ms: u64::try_from(duration).unwrap_or(0),
+        };
+        self.conclude(&worker, lease, report);
+    }
+
+    fn stop_because(&mut self, reason: String) {
+        if self.finished.stopped.is_none() {
+            self.events.say(Event::Stopping { reason: reason.clone() });
+            self.finished.stopped = Some(reason);
+        }
+    }
+
+    fn send(&self, worker: &str, order: Order) {
+        if let Some(outbox) = self.outboxes.get(worker) {
+            // A worker that is gone is told of by `Input::Left`.
+            let _ = outbox.send(order);
+        }
+    }
+}
+
+fn key(slot: Slot, attempt: u32) -> AttemptKey {
+    AttemptKey {
+        cell: slot.cell,
+        iteration: slot.iteration,
+        attempt,
+    }
+}

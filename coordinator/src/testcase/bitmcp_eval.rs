@@ -1,0 +1,119 @@
+//! The format of bitmcp-eval: one test case a file.
+
+use std::path::Path;
+
+use super::model::TestCase;
+use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems, Value};
+
+/// Keys that later versions know.
+const LATER: [&str; 18] = [
+    "expectedArguments",
+    "order",
+    "forbiddenTools",
+    "maxCalls",
+    "noDuplicateCalls",
+    "expectedResources",
+    "expectedPrompts",
+    "responseContains",
+    "responseOmits",
+    "responseMatches",
+    "maxDurationSeconds",
+    "maxTokens",
+    "maxCostUsd",
+    "expectNoTools",
+    "tone",
+    "workspace",
+    "skillTriggered",
+    "servers",
+];
+
+/// A test case, and where its name stands.
+pub(super) struct Read {
+    pub(super) case: TestCase,
+    pub(super) name_at: Place,
+}
+
+/// Reads one file. `None` means that there is something in `problems`.
+pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<Read> {
+    let item = Item {
+        node: root,
+        path: KeyPath::root(),
+    };
+    let mut fields = item.fields(problems)?;
+    fields.later(&LATER);
+    let name = match fields.get("name") {
+        Some(item) => read_name(&item, problems),
+        None => Some((stem(file), Place::START)),
+    };
+    let prompt = fields
+        .require("prompt", problems)
+        .and_then(|item| item.filled_text(problems));
+    let expected_tools = read_expected_tools(&mut fields, problems);
+    let answers = match fields.get("answers") {
+        Some(item) => read_answers(&item, problems),
+        None => Some(Vec::new()),
+    };
+    let expected_outcome = fields.get("expectedOutcome").map(|item| item.filled_text(problems));
+    fields.finish(problems);
+    let (name, name_at) = name?;
+    Some(Read {
+        case: TestCase {
+            name,
+            file: file.to_owned(),
+            prompt: prompt?.value,
+            expected_tools: expected_tools?,
+            answers: answers?,
+            expected_outcome: match expected_outcome {
+                Some(text) => Some(text?.value),
+                None => None,
+            },
+        },
+        name_at,
+    })
+}
+
+fn stem(file: &str) -> String {
+    let stem = Path::new(file).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<(String, Place)> {
+    let text = item.filled_text(problems)?;
+    let name = text.value.trim();
+    if name.contains(char::is_control) || name.chars().count() > 200 {
+        let problem = text.problem(problems, "this cannot name a test case");
+        problems.add(problem.accepted("one line of up to 200 characters"));
+        return None;
+    }
+    Some((name.to_owned(), text.place))
+}
+
+fn read_expected_tools(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+    let Some(item) = fields.get("expectedTools") else {
+        let problem = problems.new_problem("the key is missing").at(fields.place());
+        let problem = problem.key(&fields.path().key("expectedTools"));
+        problems.add(problem.remedy("list the tools that must be called; `expectedTools: []` when there are none"));
+        return None;
+    };
+    texts(&item, problems)
+}
+
+fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+    if let Value::Mapping(_) = &item.node.value {
+        let problem = item.problem(problems, "a choice of answers is not supported in this version");
+        problems.add(problem.accepted("a list of texts, sent one after another"));
+        return None;
+    }
+    texts(item, problems)
+}
+
+/// A list of texts that are not empty.
+fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+    let items = item.list(problems)?;
+    let texts: Vec<String> = items
+        .iter()
+        .filter_map(|item| item.filled_text(problems))
+        .map(|text| text.value)
+        .collect();
+    (texts.len() == items.len()).then_some(texts)
+}

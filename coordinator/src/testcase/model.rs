@@ -1,0 +1,63 @@
+//! One test case.
+
+use sha2::{Digest, Sha256};
+
+use crate::record::TestCaseRecord;
+
+/// A prompt, and what an agent should do with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestCase {
+    /// Its name, unique in its source.
+    pub name: String,
+    /// Its file, relative to the source.
+    pub file: String,
+    /// The first message to the agent, exactly as written.
+    pub prompt: String,
+    /// Tools that must be called; a name N times means at least N successful calls.
+    pub expected_tools: Vec<String>,
+    /// Scripted replies, sent one after another while expectations are unmet.
+    pub answers: Vec<String>,
+    /// What a right answer says, for the judge and for readers.
+    pub expected_outcome: Option<String>,
+}
+
+impl TestCase {
+    /// Whether `--filter` names it: `part` is in its name or in its file.
+    pub fn matches(&self, part: &str) -> bool {
+        self.name.contains(part) || self.file.contains(part)
+    }
+}
+
+impl From<&TestCase> for TestCaseRecord {
+    fn from(case: &TestCase) -> Self {
+        Self {
+            name: case.name.clone(),
+            file: case.file.clone(),
+            prompt: case.prompt.clone(),
+            expected_tools: case.expected_tools.clone(),
+            answers: case.answers.clone(),
+            expected_outcome: case.expected_outcome.clone(),
+        }
+    }
+}
+
+/// SHA-256, in hex, of test cases in their order: of everything that decides what an iteration is.
+pub fn fingerprint(cases: &[TestCase]) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |text: &str| {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text);
+    };
+    for case in cases {
+        part(&case.name);
+        part(&case.file);
+        part(&case.prompt);
+        for list in [&case.expected_tools, &case.answers] {
+            part(&list.len().to_string());
+            list.iter().for_each(|text| part(text));
+        }
+        part(if case.expected_outcome.is_some() { "1" } else { "0" });
+        part(case.expected_outcome.as_deref().unwrap_or_default());
+    }
+    hex::encode(hash.finalize())
+}

@@ -1,0 +1,166 @@
+//! What a reader of test cases accepts, and what it says about the rest.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::record::TestCaseRecord;
+use crate::source::{FilesystemSource, MemorySource};
+
+fn load_one(text: &str) -> TestCase {
+    load(&MemorySource::new([("case.yaml", text)]))
+        .map_err(|errors| errors.to_string())
+        .unwrap()
+        .remove(0)
+}
+
+fn report<const N: usize>(files: [(&str, &str); N]) -> String {
+    load(&MemorySource::new(files)).unwrap_err().to_string()
+}
+
+#[test]
+fn every_key_of_the_format_is_read() {
+    let case = load_one(
+        "name: compare two\nprompt: 'Compare A and B.'\nexpectedTools:\n  - get_forecast\n  - get_forecast\n\
+         answers: ['Use A.', \"Yes.\"]\nexpectedOutcome: >\n  Names the\n  warmer one.\n",
+    );
+    let expected = TestCase {
+        name: "compare two".to_owned(),
+        file: "case.yaml".to_owned(),
+        prompt: "Compare A and B.".to_owned(),
+        expected_tools: vec!["get_forecast".to_owned(), "get_forecast".to_owned()],
+        answers: vec!["Use A.".to_owned(), "Yes.".to_owned()],
+        expected_outcome: Some("Names the warmer one.\n".to_owned()),
+    };
+    assert_eq!(case, expected);
+    let record = TestCaseRecord::from(&case);
+    assert_eq!((record.name, record.expected_tools.len()), (expected.name, 2));
+}
+
+#[test]
+fn only_prompt_and_expected_tools_are_needed() {
+    let case = load_one("prompt: Hello\nexpectedTools: []\n");
+    assert_eq!(case.name, "case");
+    assert!(case.expected_tools.is_empty() && case.answers.is_empty());
+    assert_eq!(case.expected_outcome, None);
+}
+
+#[test]
+fn nothing_in_a_test_case_is_filled_in() {
+    let prompt = "Write a script with ${HOME}, $${X}, {{ .Values.x }} and {{#each}}.";
+    assert_eq!(
+        load_one(&format!("prompt: '{prompt}'\nexpectedTools: ['${{TOOL}}']\n")).prompt,
+        prompt
+    );
+    let block = load_one("prompt: |\n  echo ${HOME}\n    # not a comment\nexpectedTools: []\n");
+    assert_eq!(block.prompt, "echo ${HOME}\n  # not a comment\n");
+}
+
+#[test]
+fn texts_are_what_stands_in_the_file() {
+    let case = load_one("name: 007\nprompt: 2025-10-03\nexpectedTools: [no, 0123, 1e3]\n");
+    assert_eq!((case.name.as_str(), case.prompt.as_str()), ("007", "2025-10-03"));
+    assert_eq!(case.expected_tools, ["no", "0123", "1e3"]);
+}
+
+#[test]
+fn all_problems_of_all_files_are_reported_at_once() {
+    let report = report([
+        ("a-unknown.yaml", "promt: x\nexpectedTools: [a]\n"),
+        (
+            "b-later.yaml",
+            "prompt: x\nexpectedTools: [a]\nmaxCalls: 3\ntone: kind\nanswers: {choose: judge, from: [a]}\n",
+        ),
+        ("c-empty.yaml", "prompt: '  '\nexpectedTools:\nexpectedOutcome: null\n"),
+        ("d-missing.yml", "name: d\n"),
+        (
+            "e-shape.yaml",
+            "prompt: [x]\nexpectedTools: a\nanswers: ['']\nname: \"two\\nlines\"\n",
+        ),
+        ("f-nothing.yaml", "# only a comment\n"),
+        ("g-list.yaml", "- prompt: x\n"),
+        (
+            "h-two.yaml",
+            "prompt: x\nexpectedTools: []\n---\nprompt: y\nexpectedTools: []\n",
+        ),
+        (
+            "i-lfs.yaml",
+            "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 12345\n",
+        ),
+        ("j-broken.yaml", "prompt: 'x\n"),
+    ]);
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn two_test_cases_of_one_name_are_refused_with_both_files() {
+    let report = report([
+        ("a.yaml", "name: b\nprompt: x\nexpectedTools: []\n"),
+        ("b.yaml", "prompt: y\nexpectedTools: []\n"),
+    ]);
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn a_place_without_test_cases_is_a_problem() {
+    assert!(report([]).contains("there are no test cases"));
+    let folder = tempfile::tempdir().unwrap();
+    let missing = load(&FilesystemSource::new(folder.path().join("missing")))
+        .unwrap_err()
+        .to_string();
+    assert!(missing.contains("does not exist"), "{missing}");
+}
+
+#[test]
+fn a_filter_looks_at_name_and_file() {
+    let case = load_one("name: current weather\nprompt: x\nexpectedTools: []\n");
+    assert!(case.matches("weather") && case.matches("case.y") && !case.matches("forecast"));
+}
+
+#[test]
+fn the_fingerprint_changes_with_whatever_matters() {
+    let base = "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\n";
+    let fingerprint_of = |text: &str| fingerprint(&[load_one(text)]);
+    assert_eq!(fingerprint_of(base), fingerprint_of(&format!("{base}# comment\n")));
+    for other in [
+        "prompt: y\nexpectedTools: [a, b]\nanswers: [c]\n",
+        "prompt: x\nexpectedTools: [b, a]\nanswers: [c]\n",
+        "prompt: x\nexpectedTools: [a]\nanswers: [b, c]\n",
+        "prompt: x\nexpectedTools: [ab]\nanswers: [c]\n",
+        "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\nexpectedOutcome: z\n",
+    ] {
+        assert_ne!(fingerprint_of(base), fingerprint_of(other), "{other}");
+    }
+}
+
+#[test]
+fn the_examples_can_be_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/testcases");
+    let cases = load(&FilesystemSource::new(folder))
+        .map_err(|errors| errors.to_string())
+        .unwrap();
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "ask for the city first",
+            "compare two forecasts",
+            "current weather lookup",
+            "list supported cities"
+        ]
+    );
+    assert_eq!(cases[1].expected_tools, ["get_forecast", "get_forecast"]);
+    assert_eq!(cases[0].answers.len(), 1);
+}
+
+#[test]
+fn the_documented_test_cases_can_be_read() {
+    let text = include_str!("../../../docs/test-cases.md");
+    let examples: Vec<&str> = text
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 2);
+    assert_eq!(load_one(examples[0]).expected_tools, ["get_forecast", "get_forecast"]);
+    assert!(load_one(examples[1]).prompt.contains("${HOME}"));
+}

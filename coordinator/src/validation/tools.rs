@@ -1,0 +1,149 @@
+//! `expectedTools`: which tools have to be called, and how often.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::call::ToolCall;
+
+use crate::record::ExpectationResult;
+
+/// Checks that every expected tool was called successfully, a name N times meaning at least N times.
+///
+/// Failed calls do not count and are named in the reason; calls of other tools change nothing.
+pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<ExpectationResult> {
+    let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
+    for tool in expected {
+        *wanted.entry(tool).or_default() += 1;
+    }
+    let mut in_order: Vec<&str> = Vec::new();
+    for tool in expected {
+        if !in_order.contains(&tool.as_str()) {
+            in_order.push(tool);
+        }
+    }
+    in_order
+        .into_iter()
+        .map(|tool| {
+            let least = wanted.get(tool).copied().unwrap_or(1);
+            let succeeded = calls
+                .iter()
+                .filter(|call| call.tool == tool && call.succeeded())
+                .count();
+            let failed = calls
+                .iter()
+                .filter(|call| call.tool == tool && !call.succeeded())
+                .count();
+            let met = succeeded >= least;
+            ExpectationResult {
+                what: match least {
+                    1 => format!("{tool} called successfully"),
+                    _ => format!("{tool} called successfully at least {least} times"),
+                },
+                tool: Some(tool.to_owned()),
+                met,
+                why: if met {
+                    String::new()
+                } else {
+                    shortfall(least, succeeded, failed)
+                },
+            }
+        })
+        .collect()
+}
+
+fn shortfall(least: usize, succeeded: usize, failed: usize) -> String {
+    match (succeeded, failed) {
+        (0, 0) => "it was never called".to_owned(),
+        (0, failed) => format!("{} failed and none succeeded", calls_in_words(failed)),
+        (succeeded, 0) => format!("{} succeeded, {least} are needed", calls_in_words(succeeded)),
+        (succeeded, failed) => {
+            format!(
+                "{} succeeded and {failed} failed, {least} successful ones are needed",
+                calls_in_words(succeeded)
+            )
+        }
+    }
+}
+
+fn calls_in_words(count: usize) -> String {
+    if count == 1 {
+        "1 call".to_owned()
+    } else {
+        format!("{count} calls")
+    }
+}
+
+/// Tools that were called without being expected, each once, in the order of their first call.
+pub fn unlisted_tools<'a>(expected: &[String], calls: &'a [ToolCall]) -> Vec<&'a str> {
+    let mut unlisted: Vec<&str> = Vec::new();
+    for call in calls {
+        if !expected.contains(&call.tool) && !unlisted.contains(&call.tool.as_str()) {
+            unlisted.push(&call.tool);
+        }
+    }
+    unlisted
+}
+
+#[cfg(test)]
+mod tests {
+    use mcproctor_proto::call::CallState;
+
+    use super::*;
+    use crate::record::fixtures::call;
+
+    fn names(tools: &[&str]) -> Vec<String> {
+        tools.iter().map(|&tool| tool.to_owned()).collect()
+    }
+
+    #[test]
+    fn one_successful_call_of_each_is_enough_and_extra_calls_are_fine() {
+        let calls = [
+            call("b", CallState::Ok),
+            call("a", CallState::Ok),
+            call("a", CallState::Ok),
+            call("c", CallState::Ok),
+        ];
+        let results = expected_tools(&names(&["a", "b"]), &calls);
+        assert!(results.iter().all(|result| result.met));
+        assert_eq!(unlisted_tools(&names(&["a", "b"]), &calls), ["c"]);
+    }
+
+    #[test]
+    fn a_name_twice_needs_two_successful_calls() {
+        let one = [call("a", CallState::Ok)];
+        let results = expected_tools(&names(&["a", "a"]), &one);
+        assert_eq!(results.len(), 1);
+        assert!(!results[0].met);
+        assert_eq!(results[0].why, "1 call succeeded, 2 are needed");
+        let two = [call("a", CallState::Ok), call("a", CallState::Ok)];
+        assert!(expected_tools(&names(&["a", "a"]), &two)[0].met);
+    }
+
+    #[test]
+    fn calls_that_failed_in_any_way_do_not_count() {
+        for state in [
+            CallState::ToolError,
+            CallState::ProtocolError,
+            CallState::HttpError,
+            CallState::Cancelled,
+            CallState::TransportLost,
+            CallState::Suspended,
+            CallState::NeverFinished,
+        ] {
+            let results = expected_tools(&names(&["a"]), &[call("a", state)]);
+            assert!(!results[0].met, "{state:?}");
+            assert_eq!(results[0].why, "1 call failed and none succeeded");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_wire_to_the_letter() {
+        let results = expected_tools(&names(&["get__x"]), &[call("mcp__s__get__x", CallState::Ok)]);
+        assert_eq!(results[0].why, "it was never called");
+        assert!(expected_tools(&names(&["get__x"]), &[call("get__x", CallState::Ok)])[0].met);
+    }
+
+    #[test]
+    fn nothing_expected_is_met_by_anything() {
+        assert!(expected_tools(&[], &[call("a", CallState::ToolError)]).is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a resumed run finds, and who may resume it.
+
+use std::collections::HashSet;
+
+use mcproctor::outcome::{InvalidCause, Outcome};
+use mcproctor::record::RunState;
+use mcproctor::store::{PutAttempt, Reader, Store, StoreError, Unfinished};
+
+use crate::sample::{attempt, not_last, run};
+
+#[tokio::test]
+async fn a_resumed_run_keeps_results_counts_attempts_and_repeats_what_was_aborted() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = run("r1", 1);
+    let store = Store::open(folder.path()).unwrap();
+    store.create_run(&record).await.unwrap();
+    let server = Outcome::Invalid(InvalidCause::Server);
+    for (epoch, sent) in [
+        (1, attempt(0, 1, 1, Outcome::Passed)),
+        (1, not_last(attempt(0, 2, 1, server))),
+        (5, not_last(attempt(0, 2, 2, server))),
+        (1, attempt(1, 1, 1, server)),
+        (1, not_last(attempt(3, 9, 1, server))),
+        (4, attempt(3, 9, 2, Outcome::Aborted)),
+    ] {
+        store.put_attempt(&record.id, epoch, &sent).await.unwrap();
+    }
+    store.set_state(&record.id, RunState::Aborted).await.unwrap();
+    drop(store);
+
+    let store = Store::open(folder.path()).unwrap();
+    let reader = store.reader().unwrap();
+    let progress = reader.progress(&record.id).unwrap();
+    // What stayed invalid has its result too: no attempt is left for it.
+    assert_eq!(progress.finished, HashSet::from([(0, 1), (1, 1)]));
+    assert_eq!(
+        progress.unfinished.into_iter().collect::<Vec<_>>(),
+        [
+            (
+                (0, 2),
+                Unfinished {
+                    next_attempt: 3,
+                    spent: 2,
+                    epoch: 5
+                }
+            ),
+            (
+                (3, 9),
+                Unfinished {
+                    next_attempt: 3,
+                    spent: 1,
+                    epoch: 4
+                }
+            ),
+        ]
+    );
+    assert_eq!(reader.latest_run().unwrap().unwrap().aborted, 1);
+
+    store.set_state(&record.id, RunState::Running).await.unwrap();
+    let again = attempt(3, 9, 3, Outcome::Passed);
+    assert_eq!(
+        store.put_attempt(&record.id, 6, &again).await.unwrap(),
+        PutAttempt::Accepted
+    );
+    let progress = reader.progress(&record.id).unwrap();
+    assert!(progress.finished.contains(&(3, 9)));
+    let head = reader.latest_run().unwrap().unwrap();
+    assert_eq!((head.state, head.passed, head.aborted), (RunState::Running, 2, 0));
+    // The record says what the row says.
+    assert!(!reader.attempt(&record.id, 3, 9, 2).unwrap().unwrap().last);
+}
+
+#[tokio::test]
+async fn only_one_coordinator_has_a_run_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = run("r1", 1);
+    let (one, other) = (Store::open(folder.path()).unwrap(), Store::open(folder.path()).unwrap());
+    one.create_run(&record).await.unwrap();
+    let lock = one.lock_run(&record.id).unwrap();
+    match other.lock_run(&record.id) {
+        Err(StoreError::RunActive { pid, .. }) => assert_eq!(pid, Some(std::process::id())),
+        result => panic!("{result:?}"),
+    }
+    assert!(Reader::open(folder.path()).unwrap().runs().unwrap()[0].active);
+    drop(lock);
+    assert!(!Reader::open(folder.path()).unwrap().runs().unwrap()[0].active);
+    let _lock = other.lock_run(&record.id).unwrap();
+}

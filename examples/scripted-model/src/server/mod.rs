@@ -1,0 +1,8 @@
+//! The endpoint: from a socket to a decision and back.
+
+mod answer;
+mod observe;
+mod shared;
+mod start;
+
+pub use start::{ScriptedModel, StartError};

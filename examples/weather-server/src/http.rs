@@ -1,0 +1,29 @@
+//! The server over Streamable HTTP.
+
+use crate::server::WeatherServer;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::future::Future;
+use std::io;
+use tokio::net::TcpListener;
+
+/// Where the server answers MCP.
+pub const MCP_PATH: &str = "/mcp";
+
+/// Serves MCP with stateful sessions at [`MCP_PATH`] until `shutdown` resolves, then ends every open session and returns.
+///
+/// # Errors
+/// The listener's failure to accept.
+pub async fn serve(listener: TcpListener, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    let config = StreamableHttpServerConfig::default();
+    let sessions = config.cancellation_token.clone();
+    let service = StreamableHttpService::new(|| Ok(WeatherServer), LocalSessionManager::default().into(), config);
+    let router = axum::Router::new().route_service(MCP_PATH, service);
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            shutdown.await;
+            // Open event streams would hold the graceful shutdown for ever.
+            sessions.cancel();
+        })
+        .await
+}

@@ -1,1 +1,0 @@
-//! Conversions between the generated messages and the checked types.

@@ -1,0 +1,179 @@
+//! The child process: started in a group of its own, watched, and ended with all that it started.
+
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcproctor_proto::server::StdioServer;
+use rustix::process::{Pid, Signal, kill_process_group};
+use secrecy::ExposeSecret;
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::error::BridgeError;
+use super::lines::{self, Line};
+use super::message::Pieces;
+use super::switchboard::Switchboard;
+
+/// What every child gets of the worker's own environment.
+const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/// How long output is waited for once the child has exited: something that it left behind may hold the pipe open.
+const LAST_OUTPUT: Duration = Duration::from_millis(250);
+
+/// How long an exit is waited for once the child has closed its output.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Longest line of the standard error that is kept.
+const ERROR_LINE: usize = 16 * 1024;
+
+/// Starts a server.
+pub(super) fn spawn(server: &StdioServer) -> Result<Child, BridgeError> {
+    let mut command = Command::new(&server.command);
+    command.args(&server.args).env_clear();
+    command.envs(
+        ENVIRONMENT
+            .iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?))),
+    );
+    command.envs(server.env.iter().map(|(name, value)| (name, value.expose_secret())));
+    if let Some(cwd) = &server.cwd {
+        if !cwd.is_dir() {
+            return Err(BridgeError::WorkingFolder(cwd.clone()));
+        }
+        command.current_dir(cwd);
+    }
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    command.spawn().map_err(|source| BridgeError::Spawn {
+        command: server.command.clone(),
+        source,
+    })
+}
+
+/// Watches a child until it is gone, or until told to end it.
+pub(super) async fn watch(
+    mut child: Child,
+    switchboard: Arc<Switchboard>,
+    input: mpsc::UnboundedReceiver<Pieces>,
+    line_limit: usize,
+    grace: Duration,
+    stop: CancellationToken,
+) {
+    let group = Group::of(&child);
+    let writer = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, input)));
+    let errors = child.stderr.take().map(|stderr| {
+        let switchboard = Arc::clone(&switchboard);
+        tokio::spawn(async move {
+            let mut reader = BufReader::new(stderr);
+            while let Ok(Some(line)) = lines::next(&mut reader, ERROR_LINE).await {
+                let (Line::Whole(line) | Line::TooLong { start: line }) = line;
+                switchboard.log().line(&line);
+            }
+        })
+    });
+    let mut reader = {
+        let switchboard = Arc::clone(&switchboard);
+        let stdout = child.stdout.take();
+        tokio::spawn(async move {
+            let Some(stdout) = stdout else { return };
+            let mut reader = BufReader::with_capacity(64 * 1024, stdout);
+            while let Ok(Some(line)) = lines::next(&mut reader, line_limit).await {
+                switchboard.child_wrote(line);
+            }
+        })
+    };
+
+    let why = tokio::select! {
+        status = child.wait() => {
+            let _ = tokio::time::timeout(LAST_OUTPUT, &mut reader).await;
+            exited(status)
+        }
+        _ = &mut reader => match tokio::time::timeout(LAST_WORDS, child.wait()).await {
+            Ok(status) => exited(status),
+            Err(_) => "server closed its output".to_owned(),
+        },
+        () = stop.cancelled() => "server was stopped".to_owned(),
+    };
+    // Closes the queue to the child, and with it the child's input once the queue is written.
+    switchboard.child_gone(why);
+    end(&mut child, &group, writer, grace).await;
+    for task in [Some(reader), errors].into_iter().flatten() {
+        let mut task = task;
+        if tokio::time::timeout(LAST_OUTPUT, &mut task).await.is_err() {
+            task.abort();
+        }
+    }
+}
+
+/// Ends a child: its input is closed, then it is asked, then it is killed, and whatever it started with it.
+///
+/// The order is the one of the specification's stdio shutdown (2025-11-25, lifecycle, shutdown).
+async fn end(child: &mut Child, group: &Group, writer: Option<JoinHandle<()>>, grace: Duration) {
+    if let Some(mut writer) = writer {
+        // A child that does not read would hold the last lines, and its own input open, for ever.
+        if tokio::time::timeout(grace, &mut writer).await.is_err() {
+            writer.abort();
+        }
+    }
+    if tokio::time::timeout(grace, child.wait()).await.is_err() {
+        group.signal(Signal::TERM);
+        let _ = tokio::time::timeout(grace, child.wait()).await;
+    }
+    group.signal(Signal::KILL);
+    let _ = child.wait().await;
+}
+
+async fn write(mut stdin: ChildStdin, mut input: mpsc::UnboundedReceiver<Pieces>) {
+    while let Some(pieces) = input.recv().await {
+        for piece in pieces.iter().map(|piece| &piece[..]).chain([&b"\n"[..]]) {
+            if stdin.write_all(piece).await.is_err() {
+                return;
+            }
+        }
+        if stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn exited(status: std::io::Result<ExitStatus>) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match status {
+        Ok(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => format!("server exited with status {code}"),
+            (None, Some(signal)) => format!("server was killed by signal {signal}"),
+            (None, None) => "server exited".to_owned(),
+        },
+        Err(error) => format!("server could not be waited for: {error}"),
+    }
+}
+
+/// The child's process group. Dropped, it is killed.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            // Fails when nobody is left in it.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}

@@ -1,0 +1,271 @@
+//! Everything that surrounds one agent, set up in order and taken down in the opposite one.
+
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
+use mcproctor_proto::assignment::Assignment;
+use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::evidence::EvidenceKind;
+use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::traffic::ModelTraffic;
+use tempfile::TempDir;
+use url::Url;
+
+use super::task::Environment;
+use crate::agent::{AgentError, Driver, Place, driver};
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::link::{LinkError, Piece, piece};
+use crate::proxy::{CallObserver, ProxyError, ProxyOptions};
+use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
+use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
+
+/// A gap without a byte from the model that is longer than this counts as waiting for it.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// Why an agent could not be seated.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SeatError {
+    #[error("failed to make a folder for what is recorded: {0}")]
+    Records(std::io::Error),
+    #[error("failed to open the debug log: {0}")]
+    DebugLog(std::io::Error),
+    #[error("failed to set up the sandbox: {0}")]
+    Sandbox(#[from] SandboxError),
+    #[error("failed to {0}")]
+    Endpoint(#[from] EndpointError),
+    #[error("failed to start the model relay: {0}")]
+    Relay(#[from] RelayError),
+    #[error("failed to read the model's address {0}: {1}")]
+    Address(String, url::ParseError),
+    #[error("failed to prepare the agent: {0}")]
+    Agent(#[from] AgentError),
+}
+
+/// Why what was recorded could not be gathered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TakeDownError {
+    #[error("finish the recording: {0}")]
+    Proxy(#[from] ProxyError),
+    #[error("{0}")]
+    Evidence(#[from] LinkError),
+}
+
+/// Everything that surrounds one agent.
+pub(super) struct Seat {
+    pub(super) driver: Box<dyn Driver>,
+    pub(super) sandbox: ProcessSandbox,
+    pub(super) output: OutputFiles,
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) relay: Option<Relay>,
+    records: TempDir,
+}
+
+/// What is left when a seat is taken down.
+pub(super) struct Records {
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) exposures: Vec<Exposure>,
+    pub(super) traffic: ModelTraffic,
+    pub(super) pieces: Vec<Piece>,
+    /// Holds the files of the pieces until they are uploaded.
+    pub(super) folder: TempDir,
+}
+
+impl Seat {
+    /// Sets up sandbox, servers, relay and driver.
+    pub(super) async fn set_up(
+        assignment: &Assignment,
+        environment: &Environment,
+        observer: impl Fn() -> Box<dyn CallObserver>,
+    ) -> Result<Self, SeatError> {
+        let sandbox = ProcessSandbox::set_up(&environment.base)?;
+        // Beside the sandbox, not inside it: the agent is not to see what is recorded of it.
+        let records = tempfile::Builder::new()
+            .prefix("records-")
+            .tempdir_in(&environment.base)
+            .map_err(SeatError::Records)?;
+        let mut endpoints = Vec::new();
+        for (index, server) in assignment.servers.iter().enumerate() {
+            let spill = records.path().join(format!("server-{index}"));
+            std::fs::create_dir(&spill).map_err(SeatError::Records)?;
+            let debug_log = environment
+                .debug_log
+                .as_deref()
+                .filter(|_| assignment.debug)
+                .map(open_debug_log);
+            let debug_log = debug_log.transpose().map_err(SeatError::DebugLog)?;
+            let configure = |options: &mut ProxyOptions| {
+                options.debug_log = debug_log;
+                options.observer = Some(observer());
+            };
+            endpoints.push(Endpoint::start(server, &spill, configure).await?);
+        }
+        let relay = start_relay(&assignment.agent).await?;
+        let place = Place {
+            home: sandbox.home().to_owned(),
+            work: sandbox.work().to_owned(),
+            mcp_servers: assignment
+                .servers
+                .iter()
+                .zip(&endpoints)
+                .map(|(server, endpoint)| (server.name.clone(), endpoint.proxy.url().to_owned()))
+                .collect(),
+            model_url: relay
+                .as_ref()
+                .map(|relay| relay.base_url().trim_end_matches("/v1").to_owned()),
+            own_home: match assignment.agent.credential {
+                Credential::OwnLogin => environment.own_home.clone(),
+                _ => None,
+            },
+            session: session_id(),
+        };
+        let driver = driver(&assignment.agent, &place)?;
+        let output = OutputFiles {
+            stdout: records.path().join("stdout"),
+            stderr: records.path().join("stderr"),
+        };
+        Ok(Self {
+            driver,
+            sandbox,
+            output,
+            endpoints,
+            relay,
+            records,
+        })
+    }
+
+    /// The calls of a turn, and every server as seen so far.
+    pub(super) async fn recorded(&self, turn: u32) -> (Vec<ToolCall>, Vec<Exposure>) {
+        let mut calls = Vec::new();
+        let mut exposures = Vec::new();
+        for endpoint in &self.endpoints {
+            let snapshot = endpoint.proxy.snapshot().await;
+            calls.extend(snapshot.calls.into_iter().filter(|call| call.turn == turn));
+            exposures.push(snapshot.exposure);
+        }
+        (calls, exposures)
+    }
+
+    /// What is known of the model so far.
+    pub(super) fn traffic(&self) -> ModelTraffic {
+        self.relay.as_ref().map(Relay::traffic).unwrap_or_default()
+    }
+
+    /// Stops everything and names the pieces of evidence.
+    pub(super) async fn take_down(self) -> Result<Records, TakeDownError> {
+        let Self {
+            driver,
+            sandbox,
+            output,
+            endpoints,
+            relay,
+            records,
+        } = self;
+        drop(driver);
+        for endpoint in &endpoints {
+            endpoint.proxy.agent_is_being_stopped();
+        }
+        // The agent's processes go first, so that nothing is recorded that no agent did.
+        drop(sandbox);
+        let traffic = match relay {
+            Some(relay) => relay.stop().await,
+            None => ModelTraffic::default(),
+        };
+        let mut calls = Vec::new();
+        let mut exposures = Vec::new();
+        let mut files: Vec<(EvidenceKind, PathBuf)> = vec![
+            (EvidenceKind::Transcript, output.stdout),
+            (EvidenceKind::Stderr, output.stderr),
+        ];
+        for (index, endpoint) in endpoints.into_iter().enumerate() {
+            let recorded = endpoint.proxy.finish().await?;
+            calls.extend(recorded.calls);
+            exposures.push(recorded.exposure);
+            files.extend(recorded.calls_file.map(|file| (EvidenceKind::Calls, file)));
+            files.extend(recorded.wire_file.map(|file| (EvidenceKind::Wire, file)));
+            if let Some(bridge) = endpoint.bridge {
+                bridge.stop().await;
+            }
+            if let Some(list) = recorded.tool_list {
+                let path = records.path().join(format!("tools-{index}.json"));
+                write(&path, &list).await?;
+                files.push((EvidenceKind::ToolList, path));
+            }
+        }
+        let mut pieces = Vec::new();
+        for (kind, path) in files {
+            if tokio::fs::try_exists(&path).await.unwrap_or(false)
+                && let Some(piece) = piece(kind, &path).await?
+            {
+                pieces.push(piece);
+            }
+        }
+        Ok(Records {
+            calls,
+            exposures,
+            traffic,
+            pieces,
+            folder: records,
+        })
+    }
+}
+
+fn open_debug_log(path: &Path) -> std::io::Result<Box<dyn std::io::Write + Send>> {
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)?;
+    Ok(Box::new(file))
+}
+
+async fn write(path: &Path, bytes: &[u8]) -> Result<(), LinkError> {
+    tokio::fs::write(path, bytes)
+        .await
+        .map_err(|source| LinkError::Evidence {
+            path: EvidenceKind::ToolList.name().to_owned(),
+            source,
+        })
+}
+
+/// The relay of an agent that has a key, or that talks to a model without one.
+async fn start_relay(agent: &Agent) -> Result<Option<Relay>, SeatError> {
+    if matches!(agent.credential, Credential::OwnLogin) {
+        return Ok(None);
+    }
+    let (dialect, usual) = match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
+        (AgentKind::Claude, _) | (AgentKind::Command, Some(ModelApi::Messages)) => {
+            (Dialect::Anthropic, "https://api.anthropic.com")
+        }
+        (AgentKind::Codex, _) | (AgentKind::Command, Some(ModelApi::ChatCompletions | ModelApi::Responses)) => {
+            (Dialect::OpenAi, "https://api.openai.com/v1")
+        }
+        (AgentKind::Command, None) => return Ok(None),
+    };
+    let address = agent.base_url.as_deref().unwrap_or(usual);
+    let upstream = Url::parse(address).map_err(|error| SeatError::Address(address.to_owned(), error))?;
+    let options = RelayOptions {
+        dialect,
+        upstream,
+        credential: agent.credential.clone(),
+        silence: SILENCE,
+    };
+    Ok(Some(Relay::start(options).await?))
+}
+
+/// A random UUID, version 4 (RFC 9562, section 5.4).
+fn session_id() -> String {
+    let mut bytes: [u8; 16] = rand::random();
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let hex = hex::encode(bytes);
+    format!(
+        "{}-{}-{}-{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..]
+    )
+}

@@ -1,0 +1,104 @@
+//! The way out to the model API.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use http::{HeaderValue, Request, Response};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{ClientConfig, RootCertStore};
+
+use super::endpoint::Upstream;
+use super::error::RelayError;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A client of the model API, direct or through the proxy that the environment names.
+#[derive(Clone)]
+pub(super) enum Outbound {
+    Direct(Client<HttpsConnector<HttpConnector>, Incoming>),
+    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Incoming>),
+}
+
+impl Outbound {
+    pub(super) fn new(upstream: &Upstream) -> Result<Self, RelayError> {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let tls = if upstream.https() {
+            system_roots()?
+        } else {
+            without_roots()?
+        };
+        // HTTP/1.1 only: a relay has few requests at once, and an aborted one then closes its connection upstream.
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_http1();
+        let mut client = Client::builder(TokioExecutor::new());
+        client
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(60));
+        Ok(match proxy_before(upstream) {
+            Some((uri, authorization)) => {
+                let mut tunnel = Tunnel::new(uri, tcp);
+                if let Some(authorization) = authorization {
+                    tunnel = tunnel.with_auth(authorization);
+                }
+                Self::Tunnel(client.build(connector.wrap_connector(tunnel)))
+            }
+            None => Self::Direct(client.build(connector.wrap_connector(tcp))),
+        })
+    }
+
+    pub(super) async fn send(&self, request: Request<Incoming>) -> Result<Response<Incoming>, Error> {
+        match self {
+            Self::Direct(client) => client.request(request).await,
+            Self::Tunnel(client) => client.request(request).await,
+        }
+    }
+}
+
+/// The proxy for https upstreams: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, never for loopback.
+fn proxy_before(upstream: &Upstream) -> Option<(http::Uri, Option<HeaderValue>)> {
+    if !upstream.https() || upstream.loopback() {
+        return None;
+    }
+    let intercept = Matcher::from_env().intercept(&upstream.origin().ok()?)?;
+    Some((intercept.uri().clone(), intercept.basic_auth().cloned()))
+}
+
+/// The system's certificate authorities, read once a process: every attempt has a relay of its own.
+fn system_roots() -> Result<ClientConfig, RelayError> {
+    static ROOTS: OnceLock<Arc<RootCertStore>> = OnceLock::new();
+    let roots = ROOTS.get_or_init(|| {
+        let mut roots = RootCertStore::empty();
+        // Single certificates that cannot be read are common in system stores; the rest still serves.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        Arc::new(roots)
+    });
+    if roots.is_empty() {
+        return Err(RelayError::NoRoots);
+    }
+    configuration(Arc::clone(roots))
+}
+
+fn without_roots() -> Result<ClientConfig, RelayError> {
+    configuration(Arc::new(RootCertStore::empty()))
+}
+
+fn configuration(roots: Arc<RootCertStore>) -> Result<ClientConfig, RelayError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    // Fails only for a provider without cipher suites.
+    Ok(builder
+        .map_err(|_| RelayError::NoRoots)?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}

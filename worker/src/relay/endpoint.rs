@@ -1,0 +1,220 @@
+//! Which requests are passed on, and where they go.
+
+use http::{Method, Uri};
+use url::Url;
+
+use super::error::RelayError;
+
+/// The dialect that the agent speaks to its model endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses and Chat Completions.
+    OpenAi,
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It asks the model for something; refusals of it count.
+    Completion,
+    /// It counts tokens or lists models; its fate says nothing about the attempt.
+    Side,
+}
+
+/// What an endpoint of this dialect is for; `None` when it is not passed on.
+///
+/// Sources: <https://platform.claude.com/docs/en/api/overview>, <https://platform.openai.com/docs/api-reference/responses>.
+pub(super) fn purpose(dialect: Dialect, method: &Method, path: &str) -> Option<Purpose> {
+    let path = path.strip_prefix("/v1/")?;
+    if path
+        .split('/')
+        .any(|segment| matches!(segment, "" | "." | "..") || segment.contains('%'))
+    {
+        return None;
+    }
+    let (main, rest) = path.split_once('/').unwrap_or((path, ""));
+    match (dialect, method.as_str(), main, rest) {
+        (Dialect::Anthropic, "POST", "messages", "") => Some(Purpose::Completion),
+        (Dialect::Anthropic, "POST", "messages", "count_tokens") => Some(Purpose::Side),
+        (Dialect::OpenAi, "POST", "responses", "" | "compact") => Some(Purpose::Completion),
+        (Dialect::OpenAi, "POST", "responses", "input_tokens") => Some(Purpose::Side),
+        (Dialect::OpenAi, "POST", "chat", "completions") => Some(Purpose::Completion),
+        (_, "GET" | "HEAD", "models", _) => Some(Purpose::Side),
+        _ => None,
+    }
+}
+
+/// The model API: its origin, the path that stands before `/v1/…` or takes its place, and a fixed query.
+#[derive(Clone, Debug)]
+pub(super) struct Upstream {
+    base: String,
+    query: Option<String>,
+    host: String,
+    https: bool,
+}
+
+impl Upstream {
+    /// Reads a base URL: an Anthropic one stands before `/v1`, an OpenAI one ends with it or with what takes its place.
+    pub(super) fn new(dialect: Dialect, url: &Url) -> Result<Self, RelayError> {
+        let refused = |why| {
+            let mut shown = url.clone();
+            // Both fail only for URLs that cannot have a user name, which then hold none.
+            let _ = shown.set_password(None);
+            let _ = shown.set_username("");
+            shown.set_query(None);
+            RelayError::Upstream {
+                url: shown.to_string(),
+                why,
+            }
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(refused("it has to start with http:// or https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused("it must not hold a user name or password"));
+        }
+        let host = url.host_str().ok_or_else(|| refused("it names no host"))?.to_owned();
+        let path = url.path().trim_end_matches('/');
+        let path = match dialect {
+            Dialect::Anthropic => path.strip_suffix("/v1").unwrap_or(path),
+            Dialect::OpenAi => path,
+        };
+        Ok(Self {
+            base: format!("{}{path}", &url[..url::Position::BeforePath]),
+            query: url.query().map(str::to_owned),
+            host,
+            https: url.scheme() == "https",
+        })
+    }
+
+    /// Where a request of the agent goes.
+    pub(super) fn target(
+        &self,
+        dialect: Dialect,
+        path: &str,
+        query: Option<&str>,
+    ) -> Result<Uri, http::uri::InvalidUri> {
+        let path = match dialect {
+            Dialect::Anthropic => path,
+            Dialect::OpenAi => path.strip_prefix("/v1").unwrap_or(path),
+        };
+        let query = match (&self.query, query) {
+            (Some(fixed), Some(own)) => format!("?{fixed}&{own}"),
+            (Some(one), None) => format!("?{one}"),
+            (None, Some(one)) => format!("?{one}"),
+            (None, None) => String::new(),
+        };
+        format!("{}{path}{query}", self.base).parse()
+    }
+
+    /// The origin as a URI, for the question whether a proxy lies before it.
+    pub(super) fn origin(&self) -> Result<Uri, http::uri::InvalidUri> {
+        format!("{}/", self.base).parse()
+    }
+
+    /// Whether it is reached over TLS.
+    pub(super) fn https(&self) -> bool {
+        self.https
+    }
+
+    /// Whether it lies on this machine, so that no proxy is ever asked.
+    pub(super) fn loopback(&self) -> bool {
+        is_loopback(&self.host)
+    }
+}
+
+/// Whether a host name or address means this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost") || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn target(dialect: Dialect, base: &str, path: &str, query: Option<&str>) -> String {
+        Upstream::new(dialect, &base.parse().unwrap())
+            .unwrap()
+            .target(dialect, path, query)
+            .unwrap()
+            .to_string()
+    }
+
+    #[test]
+    fn base_urls_of_both_dialects_lead_to_the_same_endpoints() {
+        for base in [
+            "https://api.anthropic.com",
+            "https://api.anthropic.com/",
+            "https://api.anthropic.com/v1/",
+        ] {
+            assert_eq!(
+                target(Dialect::Anthropic, base, "/v1/messages", Some("beta=true")),
+                "https://api.anthropic.com/v1/messages?beta=true"
+            );
+        }
+        assert_eq!(
+            target(Dialect::OpenAi, "https://api.openai.com/v1", "/v1/responses", None),
+            "https://api.openai.com/v1/responses"
+        );
+        assert_eq!(
+            target(
+                Dialect::OpenAi,
+                "http://127.0.0.1:8080/api/v3/?api-version=1",
+                "/v1/chat/completions",
+                Some("a=b")
+            ),
+            "http://127.0.0.1:8080/api/v3/chat/completions?api-version=1&a=b"
+        );
+    }
+
+    #[test]
+    fn nothing_but_the_endpoints_of_the_dialect_is_passed_on() {
+        let post = |dialect, path| purpose(dialect, &Method::POST, path);
+        assert_eq!(post(Dialect::Anthropic, "/v1/messages"), Some(Purpose::Completion));
+        assert_eq!(
+            post(Dialect::Anthropic, "/v1/messages/count_tokens"),
+            Some(Purpose::Side)
+        );
+        assert_eq!(
+            post(Dialect::OpenAi, "/v1/responses/compact"),
+            Some(Purpose::Completion)
+        );
+        assert_eq!(
+            purpose(Dialect::OpenAi, &Method::GET, "/v1/models"),
+            Some(Purpose::Side)
+        );
+        for path in [
+            "/",
+            "/v1",
+            "/v1/",
+            "/v1/files",
+            "/v1/messages/batches",
+            "/v1/messages/../files",
+            "/v1/%6dessages",
+            "/v1//messages",
+            "/v1/organizations/api_keys",
+            "/api/oauth/usage",
+            "/v1/responses",
+        ] {
+            assert_eq!(post(Dialect::Anthropic, path), None, "{path}");
+        }
+        assert_eq!(purpose(Dialect::Anthropic, &Method::DELETE, "/v1/models/x"), None);
+        assert_eq!(
+            purpose(Dialect::OpenAi, &Method::GET, "/v1/responses"),
+            None,
+            "a WebSocket upgrade"
+        );
+    }
+
+    #[test]
+    fn a_base_url_with_a_password_is_refused_and_not_repeated() {
+        let url = "https://user:sentinel@api.example.com".parse().unwrap();
+        let error = Upstream::new(Dialect::OpenAi, &url).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("sentinel"));
+    }
+}

@@ -1,0 +1,167 @@
+//! One request from the agent to the model API, and the response back.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
+    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, Request, Response, StatusCode, Version};
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use mcproctor_proto::traffic::ModelRefusal;
+use serde_json::json;
+
+use super::connect::Outbound;
+use super::credential::Key;
+use super::endpoint::{Dialect, Upstream, is_loopback, purpose};
+use super::observe::{Entry, Observed};
+use super::retry_after::retry_after_ms;
+use super::server::now;
+use super::traffic::{End, Ledger};
+use super::verdict::{Reading, shorten};
+
+/// What every request of one relay shares.
+pub(super) struct Forward {
+    pub(super) dialect: Dialect,
+    pub(super) upstream: Upstream,
+    pub(super) outbound: Outbound,
+    pub(super) key: Arc<Key>,
+    pub(super) ledger: Arc<Mutex<Ledger>>,
+}
+
+type Reply = Response<Either<Observed, Full<Bytes>>>;
+
+impl Forward {
+    /// Answers one request.
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+        if !from_here(request.headers()) {
+            self.ledger().block(now());
+            return Ok(self.refuse(
+                StatusCode::FORBIDDEN,
+                "permission_error",
+                "this endpoint is for this machine only",
+            ));
+        }
+        let path = request.uri().path();
+        let Some(purpose) = purpose(self.dialect, request.method(), path) else {
+            self.ledger().block(now());
+            return Ok(self.refuse(
+                StatusCode::NOT_FOUND,
+                "not_found_error",
+                "the relay does not pass this endpoint on",
+            ));
+        };
+        let Ok(target) = self.upstream.target(self.dialect, path, request.uri().query()) else {
+            self.ledger().block(now());
+            return Ok(self.refuse(
+                StatusCode::BAD_REQUEST,
+                "invalid_request_error",
+                "the address is not valid",
+            ));
+        };
+        let id = self.ledger().begin(purpose, now());
+        let mut entry = Entry::new(Arc::clone(&self.ledger), id);
+
+        let (mut head, body) = request.into_parts();
+        head.uri = target;
+        head.version = Version::HTTP_11;
+        strip_hop_by_hop(&mut head.headers);
+        // The upstream's own name goes there instead; the server has already answered an expectation.
+        head.headers.remove(HOST);
+        head.headers.remove(EXPECT);
+        self.key.apply(&mut head.headers);
+
+        match self.outbound.send(Request::from_parts(head, body)).await {
+            Ok(response) => {
+                let (mut head, body) = response.into_parts();
+                entry.head(head.status.is_success());
+                let wait = retry_after_ms(&head.headers, SystemTime::now());
+                let reading = Reading::new(head.status.as_u16(), &head.headers, wait);
+                strip_hop_by_hop(&mut head.headers);
+                head.version = Version::HTTP_11;
+                let body = Observed::new(body, reading, Arc::clone(&self.key), entry);
+                Ok(Response::from_parts(head, Either::Left(body)))
+            }
+            Err(error) => {
+                let why = shorten(&self.key.redact(&in_full(&error)));
+                let message = format!("the model API could not be reached: {why}");
+                entry.end(End::Refused(ModelRefusal {
+                    status: 0,
+                    code: None,
+                    message: shorten(&message),
+                    retry_after_ms: None,
+                }));
+                Ok(self.refuse(StatusCode::BAD_GATEWAY, "api_error", &message))
+            }
+        }
+    }
+
+    fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An error in the dialect's own form, so that the agent treats it like one of the API.
+    fn refuse(&self, status: StatusCode, kind: &str, message: &str) -> Reply {
+        let body = match self.dialect {
+            Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
+            Dialect::OpenAi => json!({"error": {"message": message, "type": kind, "param": null, "code": null}}),
+        };
+        let mut reply = Response::new(Either::Right(Full::new(Bytes::from(body.to_string()))));
+        *reply.status_mut() = status;
+        reply
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        reply
+    }
+}
+
+/// Whether the request was meant for this machine. A web page whose name was rebound to loopback still sends its own
+/// name, and must not spend the key.
+fn from_here(headers: &HeaderMap) -> bool {
+    let named = |value: &HeaderValue| {
+        let text = value.to_str().ok()?;
+        let authority: http::uri::Authority = text.split_once("://").map_or(text, |(_, rest)| rest).parse().ok()?;
+        Some(is_loopback(authority.host()))
+    };
+    let loopback = |name: HeaderName| headers.get(name).map(|value| named(value).unwrap_or(false));
+    loopback(HOST).unwrap_or(true) && loopback(ORIGIN).unwrap_or(true)
+}
+
+/// Takes out what is meant for one connection only (RFC 9110, section 7.6.1).
+fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    let fixed = [
+        CONNECTION,
+        PROXY_AUTHENTICATE,
+        PROXY_AUTHORIZATION,
+        TE,
+        TRAILER,
+        TRANSFER_ENCODING,
+        UPGRADE,
+    ];
+    let others = ["keep-alive", "proxy-connection"].map(HeaderName::from_static);
+    for name in named.into_iter().chain(fixed).chain(others) {
+        headers.remove(name);
+    }
+}
+
+/// An error with all that lies behind it.
+fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,133 @@
+//! A response body on its way to the agent, with a reader looking on.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+
+use super::credential::Key;
+use super::traffic::{End, Ledger, RequestId};
+use super::verdict::Reading;
+
+/// One request's line in the ledger. Dropped before its end was told, it says that the agent left.
+pub(super) struct Entry {
+    ledger: Arc<Mutex<Ledger>>,
+    id: RequestId,
+    answered: bool,
+    ended: bool,
+}
+
+impl Entry {
+    pub(super) fn new(ledger: Arc<Mutex<Ledger>>, id: RequestId) -> Self {
+        Self {
+            ledger,
+            id,
+            answered: false,
+            ended: false,
+        }
+    }
+
+    /// The head of a response came.
+    pub(super) fn head(&mut self, success: bool) {
+        self.answered = success;
+        self.with(|ledger, id| ledger.byte(id, super::server::now()));
+    }
+
+    /// The request ended.
+    pub(super) fn end(&mut self, end: End) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.with(|ledger, id| ledger.end(id, end, super::server::now()));
+        }
+    }
+
+    fn with(&self, act: impl FnOnce(&mut Ledger, RequestId)) {
+        act(&mut self.ledger.lock().unwrap_or_else(PoisonError::into_inner), self.id);
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let answered = self.answered;
+        self.end(End::Left { answered });
+    }
+}
+
+/// A body that passes every frame on untouched and shows a reader what passed.
+pub(super) struct Observed {
+    inner: Incoming,
+    reading: Option<Reading>,
+    key: Arc<Key>,
+    entry: Entry,
+    waiting: bool,
+}
+
+impl Observed {
+    pub(super) fn new(inner: Incoming, reading: Reading, key: Arc<Key>, entry: Entry) -> Self {
+        Self {
+            inner,
+            reading: Some(reading),
+            key,
+            entry,
+            waiting: false,
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(reading) = self.reading.take() {
+            self.entry.end(reading.finish(&self.key));
+        }
+    }
+}
+
+impl Body for Observed {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.inner).poll_frame(cx);
+        match &polled {
+            Poll::Pending => {
+                if !std::mem::replace(&mut this.waiting, true) {
+                    this.entry.with(|ledger, id| ledger.wait(id, super::server::now()));
+                }
+            }
+            Poll::Ready(Some(Ok(frame))) => {
+                this.waiting = false;
+                this.entry.with(|ledger, id| ledger.byte(id, super::server::now()));
+                if let (Some(piece), Some(reading)) = (frame.data_ref(), &mut this.reading) {
+                    reading.feed(piece);
+                }
+            }
+            Poll::Ready(Some(Err(error))) => {
+                if let Some(reading) = this.reading.take() {
+                    let why = format!("the connection to the model API broke: {error}");
+                    this.entry.end(reading.broken(why, &this.key));
+                }
+            }
+            Poll::Ready(None) => this.finish(),
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        // The server stops asking once a body of known length is through, and agents hang up after the last event.
+        let said_all = self.reading.as_ref().is_some_and(Reading::complete) || !self.entry.answered;
+        if self.inner.is_end_stream() || said_all {
+            self.finish();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The relay's life: a loopback port, connections, an orderly end.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use mcproctor_proto::agent::Credential;
+use mcproctor_proto::traffic::ModelTraffic;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::connect::Outbound;
+use super::credential::Key;
+use super::endpoint::{Dialect, Upstream};
+use super::error::RelayError;
+use super::forward::Forward;
+use super::traffic::Ledger;
+
+/// What a relay is started with.
+#[derive(Clone, Debug)]
+pub struct RelayOptions {
+    /// The dialect that the agent speaks.
+    pub dialect: Dialect,
+    /// The base URL of the model API: `https://api.anthropic.com`, `https://api.openai.com/v1` or the user's own.
+    pub upstream: Url,
+    /// What the relay authenticates with; whatever the agent sends instead is dropped.
+    pub credential: Credential,
+    /// A gap without a byte that is longer than this counts as waiting for the model.
+    pub silence: Duration,
+}
+
+/// A running relay. Dropped, it closes its port and every connection.
+#[derive(Debug)]
+pub struct Relay {
+    dialect: Dialect,
+    address: SocketAddr,
+    ledger: Arc<Mutex<Ledger>>,
+    stop: CancellationToken,
+    accepting: JoinHandle<()>,
+}
+
+impl Relay {
+    /// Opens a loopback port and passes on what comes.
+    ///
+    /// # Errors
+    ///
+    /// When the base URL or the credential cannot be used, no certificate authorities are found for an `https` one, or no
+    /// port can be had. Whether the API can be reached shows with the first request.
+    pub async fn start(options: RelayOptions) -> Result<Self, RelayError> {
+        let upstream = Upstream::new(options.dialect, &options.upstream)?;
+        let key = Arc::new(Key::new(options.dialect, &options.credential)?);
+        let outbound = Outbound::new(&upstream)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .map_err(RelayError::Listen)?;
+        let address = listener.local_addr().map_err(RelayError::Listen)?;
+        let ledger = Arc::new(Mutex::new(Ledger::new(options.silence, now())));
+        let forward = Forward {
+            dialect: options.dialect,
+            upstream,
+            outbound,
+            key,
+            ledger: Arc::clone(&ledger),
+        };
+        let stop = CancellationToken::new();
+        let accepting = tokio::spawn(accept(listener, Arc::new(forward), stop.clone()));
+        Ok(Self {
+            dialect: options.dialect,
+            address,
+            ledger,
+            stop,
+            accepting,
+        })
+    }
+
+    /// The base URL for the agent, in the form of its dialect: with `/v1` for OpenAI, without for Anthropic.
+    pub fn base_url(&self) -> String {
+        match self.dialect {
+            Dialect::Anthropic => format!("http://{}", self.address),
+            Dialect::OpenAi => format!("http://{}/v1", self.address),
+        }
+    }
+
+    /// What the model's side comes to so far; what is open counts up to now.
+    pub fn traffic(&self) -> ModelTraffic {
+        self.ledger().traffic(now())
+    }
+
+    /// Requests that are still open.
+    pub fn open_requests(&self) -> usize {
+        self.ledger().open_requests()
+    }
+
+    /// Requests to endpoints that are not passed on.
+    pub fn blocked_requests(&self) -> u32 {
+        self.ledger().blocked()
+    }
+
+    /// When the agent last asked for something or the API last sent a byte.
+    pub fn last_activity(&self) -> Instant {
+        self.ledger().last_activity()
+    }
+
+    /// Closes the port and every connection, and says what the model's side came to.
+    pub async fn stop(mut self) -> ModelTraffic {
+        self.stop.cancel();
+        // Every connection has ended by then, so that what was open is in the account; a panic in one is not awaited.
+        let _ = (&mut self.accepting).await;
+        self.traffic()
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// The time by the runtime's clock, which tests can hold.
+pub(super) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+async fn accept(listener: TcpListener, forward: Arc<Forward>, stop: CancellationToken) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break connections.shutdown().await,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve(stream, Arc::clone(&forward)));
+                }
+                // Out of file descriptors, most likely: wait for some to come back.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, forward: Arc<Forward>) {
+    // Without it small events wait for the acknowledgement of the one before; that it cannot be set costs only time.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let forward = Arc::clone(&forward);
+        async move { forward.answer(request).await }
+    });
+    // An error here is the agent leaving or the API breaking off; the ledger has it already.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}

@@ -1,0 +1,278 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+//! A relay between raw sockets: what one side writes is what the other side reads.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use mcproctor_proto::agent::Credential;
+use mcproctor_proto::traffic::{ModelTraffic, RefusalKind};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{Dialect, Relay, RelayOptions};
+
+const KEY: &str = "sentinel-key-4711";
+
+async fn relay(dialect: Dialect, upstream: &str) -> Relay {
+    let credential = Credential::ApiKey(KEY.to_owned().into());
+    let upstream = upstream.parse().unwrap();
+    Relay::start(RelayOptions {
+        dialect,
+        upstream,
+        credential,
+        silence: Duration::from_secs(10),
+    })
+    .await
+    .unwrap()
+}
+
+async fn upstream() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    (listener, url)
+}
+
+async fn connect(relay: &Relay) -> TcpStream {
+    TcpStream::connect(relay.base_url().trim_start_matches("http://").trim_end_matches("/v1"))
+        .await
+        .unwrap()
+}
+
+/// Reads until `text` has come.
+async fn read_until(stream: &mut TcpStream, text: &str) -> String {
+    let mut all = Vec::new();
+    while !String::from_utf8_lossy(&all).contains(text) {
+        let mut piece = [0; 4096];
+        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut piece))
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(read > 0, "ended after {:?}", String::from_utf8_lossy(&all));
+        all.extend_from_slice(&piece[..read]);
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+async fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
+    let mut all = Vec::new();
+    // A reset is an end, too.
+    let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut all))
+        .await
+        .unwrap();
+    all
+}
+
+fn post(path: &str, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer dummy\r\nx-api-key: dummy\r\n\
+         content-type: application/json\r\naccept-encoding: gzip, br\r\nx-own: kept\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// One request through the relay, answered with these bytes by the API: what the API read and what the agent read.
+async fn exchange(relay: &Relay, listener: &TcpListener, path: &str, reply: &[u8]) -> (String, Vec<u8>) {
+    let mut agent = connect(relay).await;
+    agent
+        .write_all(post(path, "{\"model\":\"m\"}").as_bytes())
+        .await
+        .unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    let request = read_until(&mut api, "{\"model\":\"m\"}").await;
+    api.write_all(reply).await.unwrap();
+    drop(api);
+    (request, read_to_end(&mut agent).await)
+}
+
+fn reply(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+async fn settled(relay: &Relay) -> ModelTraffic {
+    for _ in 0..500 {
+        if relay.open_requests() == 0 {
+            return relay.traffic();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("a request stayed open");
+}
+
+#[tokio::test]
+async fn the_real_key_goes_out_and_the_dummy_does_not() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &format!("{url}/api/v1")).await;
+    let ok = reply("200 OK", "content-type: application/json\r\n", br#"{"model":"gpt-x"}"#);
+    let (request, answer) = exchange(&relay, &listener, "/v1/responses?x=1", &ok).await;
+    assert!(
+        request.starts_with("POST /api/v1/responses?x=1 HTTP/1.1\r\n"),
+        "{request}"
+    );
+    let lines: Vec<String> = request.lines().map(str::to_ascii_lowercase).collect();
+    for line in [
+        format!("authorization: bearer {KEY}"),
+        "accept-encoding: gzip, br".to_owned(),
+        "x-own: kept".to_owned(),
+        format!("host: {}", url.trim_start_matches("http://")),
+    ] {
+        assert!(lines.contains(&line), "{line} in {lines:?}");
+    }
+    assert!(!request.contains("dummy"), "{request}");
+    assert!(answer.ends_with(br#"{"model":"gpt-x"}"#));
+    let traffic = relay.stop().await;
+    assert_eq!((traffic.observed, traffic.requests, traffic.succeeded), (true, 1, 1));
+    assert_eq!(traffic.response_model.as_deref(), Some("gpt-x"));
+}
+
+#[tokio::test]
+async fn every_event_reaches_the_agent_before_the_next_is_written() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let mut agent = connect(&relay).await;
+    agent
+        .write_all(post("/v1/messages?beta=true", "{}").as_bytes())
+        .await
+        .unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    read_until(&mut api, "{}").await;
+    api.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    read_until(&mut agent, "text/event-stream").await;
+    for event in [
+        "message_start\ndata: {\"message\":{\"model\":\"claude-x\"}}\n\n",
+        "ping\ndata: {}\n\n",
+        "message_stop\ndata: {}\n\n",
+    ] {
+        api.write_all(format!("event: {event}").as_bytes()).await.unwrap();
+        read_until(&mut agent, event).await;
+        assert_eq!(relay.open_requests(), 1);
+    }
+    drop(api);
+    let traffic = settled(&relay).await;
+    assert_eq!(
+        (traffic.succeeded, traffic.response_model.as_deref()),
+        (1, Some("claude-x"))
+    );
+}
+
+#[tokio::test]
+async fn encoded_bodies_pass_byte_for_byte_and_are_read_from_the_copy() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let error = format!(r#"{{"type":"error","error":{{"type":"rate_limit_error","message":"slow down, {KEY}"}}}}"#);
+    encoder.write_all(error.as_bytes()).unwrap();
+    let body = encoder.finish().unwrap();
+    let headers = "content-type: application/json\r\ncontent-encoding: gzip\r\nretry-after: 17\r\n";
+    let limited = reply("429 Too Many Requests", headers, &body);
+    let (_, answer) = exchange(&relay, &listener, "/v1/messages", &limited).await;
+    assert!(answer.ends_with(&body));
+    assert!(String::from_utf8_lossy(&answer).contains("content-encoding: gzip\r\n"));
+    let refusal = settled(&relay).await.refusal.unwrap();
+    assert_eq!((refusal.status, refusal.retry_after_ms), (429, Some(17_000)));
+    assert_eq!(refusal.message, "slow down, [redacted]");
+    assert_eq!(refusal.kind(), RefusalKind::Transient);
+
+    let ok = reply(
+        "200 OK",
+        "content-type: application/json\r\n",
+        br#"{"model":"claude-x"}"#,
+    );
+    exchange(&relay, &listener, "/v1/messages", &ok).await;
+    let traffic = relay.stop().await;
+    assert_eq!((traffic.requests, traffic.succeeded, traffic.refusal), (2, 1, None));
+}
+
+#[tokio::test]
+async fn what_is_no_model_endpoint_or_comes_from_elsewhere_never_reaches_the_api() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let mut agent = connect(&relay).await;
+    agent.write_all(post("/v1/files", "{}").as_bytes()).await.unwrap();
+    assert!(read_to_end(&mut agent).await.starts_with(b"HTTP/1.1 404"));
+    let mut rebound = connect(&relay).await;
+    let foreign = post("/v1/messages", "{}").replace("host: 127.0.0.1", "host: evil.example");
+    rebound.write_all(foreign.as_bytes()).await.unwrap();
+    assert!(read_to_end(&mut rebound).await.starts_with(b"HTTP/1.1 403"));
+    assert_eq!(relay.blocked_requests(), 2);
+    assert_eq!(relay.stop().await.requests, 0);
+    let connected = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+    assert!(connected.is_err(), "the API was asked");
+}
+
+#[tokio::test]
+async fn an_agent_that_leaves_closes_the_connection_to_the_api() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &url).await;
+    for answered in [false, true] {
+        let mut agent = connect(&relay).await;
+        agent
+            .write_all(post("/v1/chat/completions", "{}").as_bytes())
+            .await
+            .unwrap();
+        let (mut api, _) = listener.accept().await.unwrap();
+        read_until(&mut api, "{}").await;
+        if answered {
+            let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"choices\":[]}\n\n";
+            api.write_all(head).await.unwrap();
+            read_until(&mut agent, "choices").await;
+        }
+        drop(agent);
+        assert_eq!(read_to_end(&mut api).await, b"");
+        let traffic = settled(&relay).await;
+        assert_eq!((traffic.succeeded, traffic.refusal), (0, None));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_the_api_breaks_off_does_not_end_cleanly_for_the_agent() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let cut = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n5\r\ndata:\r\n";
+    let (_, answer) = exchange(&relay, &listener, "/v1/messages", cut).await;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    assert!(answer.contains("data:") && !answer.ends_with("0\r\n\r\n"), "{answer}");
+    let refusal = settled(&relay).await.refusal.unwrap();
+    assert_eq!(
+        (refusal.status, refusal.code.as_deref()),
+        (200, Some("connection_lost"))
+    );
+    assert_eq!(refusal.kind(), RefusalKind::Transient);
+}
+
+#[tokio::test]
+async fn an_api_that_cannot_be_reached_is_a_refusal_in_the_dialects_form() {
+    let (listener, url) = upstream().await;
+    drop(listener);
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let mut agent = connect(&relay).await;
+    agent.write_all(post("/v1/messages", "{}").as_bytes()).await.unwrap();
+    let answer = String::from_utf8_lossy(&read_to_end(&mut agent).await).into_owned();
+    assert!(
+        answer.starts_with("HTTP/1.1 502") && answer.contains(r#""type":"api_error""#),
+        "{answer}"
+    );
+    let refusal = settled(&relay).await.refusal.unwrap();
+    assert_eq!((refusal.status, refusal.kind()), (0, RefusalKind::Transient));
+    assert!(!format!("{relay:?}").contains(KEY));
+}
+
+#[tokio::test]
+async fn stopping_closes_open_streams_on_both_sides() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &url).await;
+    let mut agent = connect(&relay).await;
+    agent.write_all(post("/v1/responses", "{}").as_bytes()).await.unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    read_until(&mut api, "{}").await;
+    let traffic = relay.stop().await;
+    assert_eq!((traffic.requests, traffic.succeeded, traffic.refusal), (1, 0, None));
+    assert_eq!(read_to_end(&mut agent).await, b"");
+    assert_eq!(read_to_end(&mut api).await, b"");
+}

@@ -1,0 +1,379 @@
+//! Reads out of the copy of a response which model answered, and whether it was an answer.
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use mcproctor_proto::traffic::ModelRefusal;
+use serde_json::Value;
+
+use super::content::Decoder;
+use super::credential::Key;
+use super::sse::Events;
+use super::traffic::End;
+
+/// The longest body that is read whole; of a longer JSON response the model is not known.
+const LIMIT: usize = 1024 * 1024;
+
+/// The length of a refusal's message, in characters.
+const MESSAGE: usize = 300;
+
+/// What the copy of a response body says.
+pub(super) struct Reading {
+    status: u16,
+    retry_after_ms: Option<u64>,
+    decoder: Decoder,
+    body: Body,
+    model: Option<String>,
+    failure: Option<Failure>,
+}
+
+enum Body {
+    /// A stream of events.
+    Events {
+        events: Events,
+        /// Whether the first event of a dialect with a last one has come.
+        begun: bool,
+        /// Whether the last event has come.
+        complete: bool,
+        /// Whether any event has come.
+        any: bool,
+    },
+    /// One document.
+    Whole(Vec<u8>),
+}
+
+struct Failure {
+    code: Option<String>,
+    message: String,
+}
+
+impl Reading {
+    pub(super) fn new(status: u16, headers: &HeaderMap, retry_after_ms: Option<u64>) -> Self {
+        let media_type = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let streamed = media_type
+            .trim_start()
+            .to_ascii_lowercase()
+            .starts_with("text/event-stream");
+        let body = if streamed && (200..300).contains(&status) {
+            Body::Events {
+                events: Events::default(),
+                begun: false,
+                complete: false,
+                any: false,
+            }
+        } else {
+            Body::Whole(Vec::new())
+        };
+        Self {
+            status,
+            retry_after_ms,
+            decoder: Decoder::new(headers),
+            body,
+            model: None,
+            failure: None,
+        }
+    }
+
+    /// Takes one more piece of the body, as it came.
+    pub(super) fn feed(&mut self, piece: &[u8]) {
+        let Self {
+            decoder,
+            body,
+            model,
+            failure,
+            ..
+        } = self;
+        decoder.feed(piece, |bytes| match body {
+            Body::Whole(whole) => {
+                let room = (LIMIT + 1).saturating_sub(whole.len()).min(bytes.len());
+                whole.extend_from_slice(&bytes[..room]);
+            }
+            Body::Events {
+                events,
+                begun,
+                complete,
+                any,
+            } => events.feed(bytes, |name, data| {
+                *any = true;
+                match step(name, data) {
+                    Step::Begun(named) => {
+                        *begun = true;
+                        *model = named.or(model.take());
+                    }
+                    Step::Chunk(named) => *model = model.take().or(named),
+                    Step::Complete => *complete = true,
+                    Step::Failed(why) => *failure = Some(why),
+                    Step::Other => {}
+                }
+            }),
+        });
+    }
+
+    /// Whether the response has said all that it will say, so that nothing is lost when the agent leaves now.
+    pub(super) fn complete(&self) -> bool {
+        self.failure.is_some() || matches!(self.body, Body::Events { complete: true, .. })
+    }
+
+    /// The response came to its end.
+    pub(super) fn finish(mut self, key: &Key) -> End {
+        let opaque = matches!(self.decoder, Decoder::Opaque);
+        match std::mem::replace(&mut self.body, Body::Whole(Vec::new())) {
+            Body::Whole(whole) if !(200..300).contains(&self.status) => {
+                let failure = failure_of_body(&whole);
+                self.refused(failure, key)
+            }
+            Body::Whole(whole) => {
+                let document = serde_json::from_slice::<Value>(&whole).unwrap_or_default();
+                match document.get("error").and_then(failure_of) {
+                    Some(failure) => self.refused(failure, key),
+                    None => End::Succeeded {
+                        model: text(&document, "model"),
+                    },
+                }
+            }
+            Body::Events {
+                begun, complete, any, ..
+            } => match self.failure.take() {
+                Some(failure) => self.refused(failure, key),
+                // Chat Completions has no last event that every server sends; the other dialects do.
+                None if complete || opaque || (any && !begun) => End::Succeeded { model: self.model },
+                None => self.refused(
+                    Failure {
+                        code: Some("stream_ended_early".to_owned()),
+                        message: "the stream ended before the response did".to_owned(),
+                    },
+                    key,
+                ),
+            },
+        }
+    }
+
+    /// The response broke off.
+    pub(super) fn broken(mut self, why: String, key: &Key) -> End {
+        let failure = self.failure.take().unwrap_or(Failure {
+            code: Some("connection_lost".to_owned()),
+            message: why,
+        });
+        self.refused(failure, key)
+    }
+
+    fn refused(&self, failure: Failure, key: &Key) -> End {
+        End::Refused(ModelRefusal {
+            status: self.status,
+            code: failure.code,
+            message: shorten(&key.redact(&failure.message)),
+            retry_after_ms: self.retry_after_ms,
+        })
+    }
+}
+
+/// Cuts the API's words to a length for reports.
+pub(super) fn shorten(message: &str) -> String {
+    let message = message.trim();
+    match message.char_indices().nth(MESSAGE) {
+        Some(_) => message.chars().take(MESSAGE - 1).chain(['…']).collect(),
+        None => message.to_owned(),
+    }
+}
+
+/// What one event means.
+enum Step {
+    Begun(Option<String>),
+    Chunk(Option<String>),
+    Complete,
+    Failed(Failure),
+    Other,
+}
+
+/// Sources: <https://platform.claude.com/docs/en/build-with-claude/streaming>,
+/// <https://platform.openai.com/docs/api-reference/responses-streaming>,
+/// <https://platform.openai.com/docs/api-reference/chat-streaming>.
+fn step(name: &str, data: &[u8]) -> Step {
+    if data == b"[DONE]" {
+        return Step::Complete;
+    }
+    // Deltas are most of a stream and say nothing here: they are not even parsed.
+    let telling = ["", "message", "error", "message_start", "message_stop"].contains(&name)
+        || (name.starts_with("response.") && name.matches('.').count() == 1);
+    if !telling {
+        return Step::Other;
+    }
+    let document = serde_json::from_slice::<Value>(data).unwrap_or_default();
+    let kind = match document.get("type").and_then(Value::as_str) {
+        Some(kind) => kind,
+        None => name,
+    };
+    match kind {
+        "message_start" => Step::Begun(document.get("message").and_then(|message| text(message, "model"))),
+        "response.created" | "response.in_progress" => {
+            Step::Begun(document.get("response").and_then(|response| text(response, "model")))
+        }
+        "message_stop" | "response.completed" | "response.incomplete" => Step::Complete,
+        "error" => Step::Failed(document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
+            code: text(&document, "code"),
+            message: text(&document, "message").unwrap_or_else(|| "an error without words".to_owned()),
+        })),
+        "response.failed" => Step::Failed(document.pointer("/response/error").and_then(failure_of).unwrap_or_else(
+            || Failure {
+                code: None,
+                message: "the response failed".to_owned(),
+            },
+        )),
+        _ => match document.get("error").and_then(failure_of) {
+            Some(failure) => Step::Failed(failure),
+            None => Step::Chunk(text(&document, "model")),
+        },
+    }
+}
+
+/// Reads an `error` member; `None` when it is null.
+fn failure_of(error: &Value) -> Option<Failure> {
+    match error {
+        Value::Null => None,
+        Value::String(message) => Some(Failure {
+            code: None,
+            message: message.clone(),
+        }),
+        error => Some(Failure {
+            code: error
+                .get("details")
+                .and_then(|details| text(details, "error_code"))
+                .or_else(|| text(error, "code"))
+                .or_else(|| text(error, "type")),
+            message: text(error, "message").unwrap_or_else(|| error.to_string()),
+        }),
+    }
+}
+
+fn failure_of_body(body: &[u8]) -> Failure {
+    let document = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
+        code: text(&document, "code"),
+        message: text(&document, "message")
+            .or_else(|| text(&document, "detail"))
+            .unwrap_or_else(|| String::from_utf8_lossy(body).into_owned()),
+    })
+}
+
+fn text(document: &Value, key: &str) -> Option<String> {
+    match document.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use super::*;
+    use crate::relay::endpoint::Dialect;
+    use mcproctor_proto::agent::Credential;
+
+    fn end(status: u16, media_type: &str, body: &str) -> End {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
+        let mut reading = Reading::new(status, &headers, Some(7));
+        for piece in body.as_bytes().chunks(5) {
+            reading.feed(piece);
+        }
+        reading.finish(&Key::new(Dialect::OpenAi, &Credential::ApiKey("sentinel".to_owned().into())).unwrap())
+    }
+
+    fn refusal(end: End) -> (u16, Option<String>, String) {
+        match end {
+            End::Refused(refusal) => (refusal.status, refusal.code, refusal.message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn succeeded(model: &str) -> End {
+        End::Succeeded {
+            model: Some(model.to_owned()),
+        }
+    }
+
+    const SSE: &str = "text/event-stream; charset=utf-8";
+
+    #[test]
+    fn whole_streams_of_every_dialect_are_successes_and_name_their_model() {
+        let messages = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-x\"}}\n\n\
+                        event: ping\ndata: {\"type\":\"ping\"}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+        let responses = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"model\":\"gpt-x\"}}\n\n\
+                         event: response.output_text.delta\ndata: {\"type\":\"error\"}\n\n\
+                         event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"error\":null}}\n\n";
+        let unnamed = "data: {\"type\":\"response.created\",\"response\":{\"model\":\"gpt-x\"}}\n\n\
+                       data: {\"type\":\"response.completed\"}\n\n";
+        let chat = "data: {\"object\":\"chat.completion.chunk\",\"model\":\"gpt-x\",\"choices\":[]}\n\n";
+        assert_eq!(end(200, SSE, messages), succeeded("claude-x"));
+        assert_eq!(end(200, SSE, responses), succeeded("gpt-x"));
+        assert_eq!(end(200, SSE, unnamed), succeeded("gpt-x"));
+        assert_eq!(end(200, SSE, chat), succeeded("gpt-x"));
+        assert_eq!(end(200, SSE, &format!("{chat}data: [DONE]\n\n")), succeeded("gpt-x"));
+        assert_eq!(
+            end(200, "application/json", r#"{"model":"gpt-x","error":null}"#),
+            succeeded("gpt-x")
+        );
+    }
+
+    #[test]
+    fn an_error_inside_a_stream_of_status_200_is_a_refusal() {
+        let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-x\"}}\n\n";
+        let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+        assert_eq!(
+            refusal(end(200, SSE, &format!("{start}{overloaded}"))),
+            (200, Some("overloaded_error".into()), "Overloaded".into())
+        );
+        let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\
+                      \"rate_limit_exceeded\",\"message\":\"slow\"}}}\n\n";
+        assert_eq!(
+            refusal(end(200, SSE, failed)),
+            (200, Some("rate_limit_exceeded".into()), "slow".into())
+        );
+        let flat =
+            "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"bad\",\"param\":null}\n\n";
+        assert_eq!(
+            refusal(end(200, SSE, flat)),
+            (200, Some("server_error".into()), "bad".into())
+        );
+        let chat = "data: {\"error\":{\"message\":\"rate limited\",\"code\":\"rate_limit_exceeded\"}}\n\n";
+        assert_eq!(
+            refusal(end(200, SSE, chat)),
+            (200, Some("rate_limit_exceeded".into()), "rate limited".into())
+        );
+    }
+
+    #[test]
+    fn a_stream_cut_cleanly_before_its_last_event_is_a_refusal() {
+        let start =
+            "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"model\":\"gpt-x\"}}\n\n";
+        assert_eq!(refusal(end(200, SSE, start)).1.as_deref(), Some("stream_ended_early"));
+        assert_eq!(refusal(end(200, SSE, "")).1.as_deref(), Some("stream_ended_early"));
+    }
+
+    #[test]
+    fn refusals_keep_code_and_words_without_the_key_and_cut() {
+        let spent = r#"{"type":"error","error":{"type":"rate_limit_error","message":"cap","details":{"error_code":"enforced_spend_limit_reached"}}}"#;
+        assert_eq!(
+            refusal(end(429, "application/json", spent)).1.as_deref(),
+            Some("enforced_spend_limit_reached")
+        );
+        let wrong =
+            r#"{"error":{"message":"wrong key sentinel","type":"invalid_request_error","code":"invalid_api_key"}}"#;
+        assert_eq!(
+            refusal(end(401, "application/json", wrong)),
+            (401, Some("invalid_api_key".into()), "wrong key [redacted]".into())
+        );
+        assert_eq!(
+            refusal(end(400, "application/json", r#"{"detail":"no"}"#)),
+            (400, None, "no".into())
+        );
+        let html = format!("<html>{}", "ü".repeat(500));
+        let (status, code, message) = refusal(end(503, "text/html", &html));
+        assert_eq!((status, code, message.chars().count()), (503, None, 300));
+        assert_eq!(refusal(end(500, "application/json", "")), (500, None, String::new()));
+    }
+}

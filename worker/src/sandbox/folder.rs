@@ -1,0 +1,180 @@
+//! The folders of one sandbox, and their removal.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::error::SandboxError;
+use super::tree::Marks;
+
+/// What the names of sandboxes begin with.
+const PREFIX: &str = "attempt-";
+
+/// The name of the file in a sandbox that its worker keeps locked.
+const LOCK: &str = "lock";
+
+/// One sandbox's folder. Removed when dropped.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Locked for as long as the worker lives, so that [`remove_stale`] knows which sandboxes are nobody's.
+    _lock: File,
+}
+
+impl Folder {
+    pub(super) fn make(base: &Path) -> Result<Self, SandboxError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| SandboxError::Folder { path, source }
+        };
+        make_private(base)?;
+        let base = base.canonicalize().map_err(failed(base))?;
+        let path = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .rand_bytes(12)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(&base)
+            .map_err(failed(&base))?
+            .keep();
+        let lock_path = path.join(LOCK);
+        let lock = File::create(&lock_path)
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(|source| {
+                let _ = fs::remove_dir_all(&path);
+                SandboxError::File {
+                    path: lock_path,
+                    source,
+                }
+            })?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a folder inside, readable by its owner only.
+    pub(super) fn inner(&self, name: &str) -> Result<PathBuf, SandboxError> {
+        let path = self.path.join(name);
+        make_private(&path)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = remove(&self.path);
+    }
+}
+
+/// Makes `path` and what is missing above it, readable by its owner only. What is there already stays as it is.
+pub(super) fn make_private(path: &Path) -> Result<(), SandboxError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| SandboxError::Folder {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// Removes `path` with all it holds, folders that their owner made read-only included (package caches are).
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(path);
+            fs::remove_dir_all(path)
+        }
+        other => other,
+    }
+}
+
+/// Gives the owner back every right on `folder` and the folders below it, following no symbolic link.
+fn open_up(folder: &Path) {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let _ = fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        waiting.extend(
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|e| e.path()),
+        );
+    }
+}
+
+/// Ends what is left in `base` of workers that died without cleaning up: their agents' processes and folders. Returns
+/// how many sandboxes were removed. Those of living workers are left alone.
+pub(super) fn remove_stale(base: &Path) -> usize {
+    let mut removed = 0;
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let Ok(lock) = File::open(path.join(LOCK)) else {
+            continue;
+        };
+        if lock.try_lock().is_err() {
+            continue;
+        }
+        if let Some(marks) = Marks::of_folder(&path) {
+            marks.kill_all();
+        }
+        removed += usize::from(remove(&path).is_ok());
+    }
+    removed
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_sandbox_is_its_owners_alone_and_goes_when_dropped() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = Folder::make(&base.path().join("sandboxes")).unwrap();
+        let home = folder.inner("home").unwrap();
+        for path in [folder.path(), &home] {
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        let path = folder.path().to_owned();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn read_only_folders_and_links_out_do_not_stop_the_removal() {
+        let base = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("precious"), "").unwrap();
+        let folder = Folder::make(base.path()).unwrap();
+        let cache = folder.inner("cache").unwrap();
+        fs::write(cache.join("module"), "").unwrap();
+        std::os::unix::fs::symlink(outside.path(), cache.join("link")).unwrap();
+        fs::set_permissions(&cache, Permissions::from_mode(0o500)).unwrap();
+        let path = folder.path().to_owned();
+        drop(folder);
+        assert!(!path.exists());
+        assert!(outside.path().join("precious").exists());
+    }
+
+    #[test]
+    fn only_sandboxes_that_nobody_holds_are_stale() {
+        let base = tempfile::tempdir().unwrap();
+        let held = Folder::make(base.path()).unwrap();
+        let lost = base.path().join("attempt-lost");
+        fs::create_dir(&lost).unwrap();
+        fs::write(lost.join(LOCK), "").unwrap();
+        fs::create_dir(base.path().join("something-else")).unwrap();
+        assert_eq!(remove_stale(base.path()), 1);
+        assert!(!lost.exists());
+        assert!(held.path().exists());
+        assert!(base.path().join("something-else").exists());
+    }
+}

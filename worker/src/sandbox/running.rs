@@ -1,0 +1,269 @@
+//! A program that runs in a sandbox.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
+
+use super::error::SandboxError;
+use super::process::{Limits, OutputFiles, Spec};
+use super::tail::{self, LINE_LIMIT, Tail};
+use super::tree::Marks;
+
+/// How often the output file is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How much of standard error [`ProcessEnd`] carries, in bytes.
+const STDERR_TAIL: u64 = 8 * 1024;
+
+/// What comes next from a running program.
+#[derive(Debug)]
+pub enum Output {
+    /// A line of standard output, without its line feed.
+    Line(Vec<u8>),
+    /// It is over, and so is everything that it started.
+    Ended(ProcessEnd),
+}
+
+/// How a program ended.
+#[derive(Clone, Debug)]
+pub struct ProcessEnd {
+    /// The exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether [`RunningProcess::kill_tree`] was called before it ended by itself.
+    pub killed: bool,
+    /// Why its output is incomplete, if it is.
+    pub output_fault: Option<String>,
+    /// Whether the kernel killed something for want of memory while it ran, and it ended by a kill.
+    pub out_of_memory: bool,
+    /// Descendants that outlived it and were killed.
+    pub leftovers: usize,
+    /// The last few kilobytes of its standard error.
+    pub stderr_tail: String,
+    /// How long it ran.
+    pub duration: Duration,
+}
+
+/// A program that runs. Dropping it kills it with everything that it started.
+#[derive(Debug)]
+pub struct RunningProcess {
+    child: Child,
+    marks: Marks,
+    stdin: Option<JoinHandle<()>>,
+    stdout: Tail,
+    stderr: PathBuf,
+    stderr_start: u64,
+    limits: Limits,
+    begun: Instant,
+    state: State,
+    killed: bool,
+    output_fault: Option<String>,
+    #[cfg(target_os = "linux")]
+    memory: super::memory::OomCount,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Waits for output or for the exit.
+    Running,
+    /// The program is over; what it printed is still being handed on.
+    Exited(ExitStatus, Duration),
+    /// The end was handed on.
+    Over(ProcessEnd),
+}
+
+impl RunningProcess {
+    pub(super) fn start(
+        mut command: Command,
+        spec: &Spec,
+        files: &OutputFiles,
+        limits: Limits,
+        mut marks: Marks,
+    ) -> Result<Self, SandboxError> {
+        let file_error = |path: &Path, source| SandboxError::File {
+            path: path.to_owned(),
+            source,
+        };
+        let stdout_file = open(&files.stdout).map_err(|error| file_error(&files.stdout, error))?;
+        let stderr_file = open(&files.stderr).map_err(|error| file_error(&files.stderr, error))?;
+        let stdout = Tail::from_end(&files.stdout).map_err(|error| file_error(&files.stdout, error))?;
+        let stderr_start = stderr_file
+            .metadata()
+            .map_err(|error| file_error(&files.stderr, error))?
+            .len();
+        #[cfg(target_os = "linux")]
+        let memory = super::memory::OomCount::now();
+        let begun = Instant::now();
+        let mut child = command
+            .stdout(stdout_file)
+            .stderr(stderr_file)
+            .spawn()
+            .map_err(|source| SandboxError::Start {
+                program: spec.program.clone(),
+                source,
+            })?;
+        marks.leader = child.id().and_then(|id| i32::try_from(id).ok());
+        marks.streams = [&files.stdout, &files.stderr]
+            .into_iter()
+            .filter_map(|path| path.canonicalize().ok())
+            .collect();
+        let stdin = child.stdin.take().map(|mut pipe| {
+            let bytes = spec.stdin.clone();
+            // A program may well end without reading all of it; that is no fault.
+            tokio::spawn(async move {
+                let _ = pipe.write_all(&bytes).await;
+            })
+        });
+        Ok(Self {
+            child,
+            marks,
+            stdin,
+            stdout,
+            stderr: files.stderr.clone(),
+            stderr_start,
+            limits,
+            begun,
+            state: State::Running,
+            killed: false,
+            output_fault: None,
+            #[cfg(target_os = "linux")]
+            memory,
+        })
+    }
+
+    /// The next line of output, or the end. May be dropped and called again without losing anything; after the end it
+    /// gives the end again.
+    pub async fn next(&mut self) -> Output {
+        loop {
+            if let Some(line) = self.stdout.next_line() {
+                return Output::Line(line);
+            }
+            let more = self.read_output();
+            match &self.state {
+                _ if more => {}
+                State::Running => {
+                    tokio::select! {
+                        status = self.child.wait() => {
+                            // Waiting for one's own child fails only when someone else has reaped it.
+                            let status = status.unwrap_or_else(|_| ExitStatus::from_raw(-1));
+                            self.state = State::Exited(status, self.begun.elapsed());
+                        }
+                        () = tokio::time::sleep(POLL) => {}
+                    }
+                }
+                State::Exited(status, duration) => {
+                    let (status, duration) = (*status, *duration);
+                    if let Some(line) = self.stdout.take_partial() {
+                        return Output::Line(line);
+                    }
+                    let end = self.end(status, duration).await;
+                    self.state = State::Over(end.clone());
+                    return Output::Ended(end);
+                }
+                State::Over(end) => return Output::Ended(end.clone()),
+            }
+        }
+    }
+
+    /// Waits for the end, leaving the lines of output to the file.
+    pub async fn wait(&mut self) -> ProcessEnd {
+        loop {
+            if let Output::Ended(end) = self.next().await {
+                return end;
+            }
+        }
+    }
+
+    /// Kills the program with everything that it started, those with sessions of their own included. What it printed can
+    /// still be read with [`Self::next`].
+    pub async fn kill_tree(&mut self) {
+        if matches!(self.state, State::Running) {
+            self.killed = true;
+        }
+        self.sweep().await;
+    }
+
+    async fn sweep(&self) -> usize {
+        let marks = self.marks.clone();
+        tokio::task::spawn_blocking(move || marks.kill_all()).await.unwrap_or(0)
+    }
+
+    fn read_output(&mut self) -> bool {
+        if matches!(self.state, State::Over(_)) || self.output_fault.is_some() {
+            return false;
+        }
+        let more = match self.stdout.read_some() {
+            Ok(more) => more,
+            Err(error) => {
+                self.output_fault = Some(format!("the output could not be read back: {error}"));
+                false
+            }
+        };
+        let stderr = self
+            .stderr
+            .metadata()
+            .map_or(0, |meta| meta.len().saturating_sub(self.stderr_start));
+        if self.stdout.bytes() + stderr > self.limits.output_bytes {
+            self.output_fault = Some(format!(
+                "the agent printed more than {} bytes",
+                self.limits.output_bytes
+            ));
+            self.marks.kill_all();
+        } else if self.stdout.cut_a_line() {
+            self.output_fault = Some(format!("the agent printed a line of more than {LINE_LIMIT} bytes"));
+        }
+        more
+    }
+
+    async fn end(&mut self, status: ExitStatus, duration: Duration) -> ProcessEnd {
+        if let Some(writer) = self.stdin.take() {
+            writer.abort();
+        }
+        let leftovers = self.sweep().await;
+        let stderr_tail = tail::last_text(&self.stderr, self.stderr_start, STDERR_TAIL).unwrap_or_default();
+        #[cfg(target_os = "linux")]
+        let out_of_memory = !self.killed && ended_by_a_kill(status) && self.memory.has_grown();
+        #[cfg(not(target_os = "linux"))]
+        let out_of_memory = false;
+        ProcessEnd {
+            code: status.code(),
+            signal: status.signal(),
+            killed: self.killed,
+            output_fault: self.output_fault.clone(),
+            out_of_memory,
+            leftovers,
+            stderr_tail,
+            duration,
+        }
+    }
+}
+
+impl Drop for RunningProcess {
+    fn drop(&mut self) {
+        if let Some(writer) = self.stdin.take() {
+            writer.abort();
+        }
+        if !matches!(self.state, State::Over(_)) {
+            self.marks.kill_all();
+        }
+    }
+}
+
+/// Whether SIGKILL ended it, or a shell reports that of its child.
+#[cfg(target_os = "linux")]
+fn ended_by_a_kill(status: ExitStatus) -> bool {
+    status.signal() == Some(9) || status.code() == Some(128 + 9)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}
