@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcproctor_proto::call::CallState;
+use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::server::HttpServer;
 use mcproctor_worker::proxy::{Proxy, ProxyOptions};
 
@@ -62,8 +62,8 @@ fn findings(url: &str) -> Findings {
     let mut findings = Findings::new();
     for scenario in std::fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap()) {
         let name = scenario.file_name().into_string().unwrap();
-        // `server-<scenario>-<time>`
-        let name = name.split("-20").next().unwrap().to_owned();
+        // `server-<scenario>-2026-03-01T12-00-00-000Z`
+        let name = name[..name.len() - "-2026-03-01T12-00-00-000Z".len()].to_owned();
         if name.ends_with(EXCEPT) {
             continue;
         }
@@ -121,7 +121,17 @@ async fn compare(url: String) -> Findings {
     assert_eq!(direct, through);
     assert_eq!(recorded.exposure.recording_fault, None);
     assert!(recorded.exposure.initialized && recorded.exposure.tools_listed);
-    assert!(recorded.calls.iter().filter(|call| call.state == CallState::Ok).count() > 0);
+    let answered = |call: &ToolCall| {
+        matches!(
+            call.state,
+            CallState::Ok | CallState::ToolError | CallState::ProtocolError
+        )
+    };
+    assert!(
+        !recorded.calls.is_empty() && recorded.calls.iter().all(answered),
+        "{:?}",
+        recorded.calls
+    );
     direct
 }
 
