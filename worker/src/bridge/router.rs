@@ -12,11 +12,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-/// The JSON-RPC error code of calls that the server's exit left without an answer.
-///
-/// It lies in the range that JSON-RPC 2.0, section 5.1, leaves to implementations.
-pub const SERVER_EXITED: i32 = -32098;
-
 /// The JSON-RPC error code that the server gets for what it asked a client that has left.
 const CLIENT_LEFT: i32 = -32000;
 

@@ -1,7 +1,8 @@
 //! What clients send.
 
+use mcproctor_proto::call::SERVER_EXITED;
 use super::super::message::{Kind, Message, Replacements};
-use super::{Effect, Handshake, Pending, Router, SERVER_EXITED, StreamId, error};
+use super::{Effect, Handshake, Pending, Router, StreamId, error};
 
 impl Router {
     /// A client sent a message; `stream` takes the answer when it is a request.

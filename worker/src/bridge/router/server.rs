@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
+use mcproctor_proto::call::SERVER_EXITED;
 use super::super::message::{Kind, Message, Pieces, Replacements};
-use super::{BACKLOG, Effect, Handshake, Purpose, Router, SERVER_EXITED, Stream, StreamId, error};
+use super::{BACKLOG, Effect, Handshake, Purpose, Router, Stream, StreamId, error};
 
 impl Router {
     /// The child wrote a message.

@@ -445,7 +445,7 @@ fn a_task_of_2025_11_25_ends_with_its_result() {
         );
     }
     assert_eq!(bench.states(), [CallState::ToolError]);
-    assert_eq!(bench.ended[0].duration_ms, 500);
+    assert_eq!(bench.ended[0].duration_ms, 700);
 }
 
 #[test]
