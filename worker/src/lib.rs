@@ -13,4 +13,5 @@ pub mod proxy;
 pub mod relay;
 pub mod sandbox;
 
+mod redact;
 mod sse;
