@@ -4,7 +4,7 @@
 //! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
 //! over is held against anybody.
 
-use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use mcproctor_proto::turn::{Turn, TurnEnding};
@@ -241,8 +241,31 @@ fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
             next: Next::Again { slower: Some(0) },
         });
     }
+    if let Some(call) = awaited_call(conversation, last) {
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!(
+                "time was up after {:.1} s, {:.1} s of them waiting for {} to answer {}",
+                seconds(last.duration_ms),
+                seconds(call.duration_ms),
+                call.server,
+                call.tool
+            ),
+        ));
+    }
     let reason = detail(last, &format!("time was up after {:.1} s", seconds(last.duration_ms)));
     Some(Verdict::stands(Outcome::Failed(FailureClass::RanOutOfTime), reason))
+}
+
+/// The call of the turn that the server never answered, if most of the turn went by waiting for it: such time is not the
+/// agent's own.
+fn awaited_call<'a>(conversation: &'a Conversation, turn: &Turn) -> Option<&'a ToolCall> {
+    let unanswered = |call: &&ToolCall| matches!(call.state, CallState::NeverFinished | CallState::Suspended);
+    let of_turn = conversation.calls.iter().filter(|call| call.turn == turn.index);
+    of_turn
+        .filter(unanswered)
+        .max_by_key(|call| call.duration_ms)
+        .filter(|call| call.duration_ms.saturating_mul(2) > turn.duration_ms)
 }
 
 fn agent_error(last: Option<&Turn>) -> Option<Verdict> {

@@ -17,6 +17,7 @@ use super::state::{Life, Step};
 use super::turn::run_turn;
 use crate::link::Piece;
 use crate::proxy::CallObserver;
+use crate::redact::Redactor;
 
 /// An attempt that is ready to run.
 #[derive(Debug)]
@@ -73,9 +74,10 @@ impl Attempt {
         let mut seat = match Seat::set_up(&self.assignment, &self.environment, observer).await {
             Ok(seat) => seat,
             Err(error) => {
+                let redactor = Redactor::of_attempt(&self.assignment.agent, &self.assignment.servers);
                 let report = AttemptReport {
                     duration_ms: ms_since(begun),
-                    ..AttemptReport::fault(error.to_string())
+                    ..AttemptReport::fault(redactor.text(error.to_string()))
                 };
                 return Ended {
                     report,

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::error::SandboxError;
@@ -111,6 +112,16 @@ impl ProcessSandbox {
     /// removed; those of living workers are left alone. Blocks.
     pub fn remove_stale(base: &Path) -> usize {
         folder::remove_stale(base)
+    }
+
+    /// A folder for what is recorded of the agent, where the agent cannot see it. It stays when the sandbox is dropped, and
+    /// goes with the sandbox when its worker dies.
+    ///
+    /// # Errors
+    ///
+    /// [`SandboxError::Folder`].
+    pub fn records(&self) -> Result<TempDir, SandboxError> {
+        self.folder.beside()
     }
 
     /// The agent's home folder.

@@ -109,6 +109,30 @@ fn time_up_is_the_agents_own_fault_when_most_of_it_was_its_own() {
 }
 
 #[test]
+fn time_up_while_the_server_owed_an_answer_is_the_servers_fault() {
+    let timed_out = |state, turn_of_call, duration_ms| {
+        let verdict = Attempt::but(|attempt| {
+            attempt.conversation.turns = vec![turn(0, TurnEnding::Completed), turn(1, TurnEnding::TimedOut)];
+            attempt.conversation.calls = vec![ToolCall {
+                turn: turn_of_call,
+                duration_ms,
+                ..call("a", state)
+            }];
+        })
+        .verdict();
+        verdict.outcome
+    };
+    let (server, own) = (
+        Outcome::Invalid(InvalidCause::Server),
+        Outcome::Failed(FailureClass::RanOutOfTime),
+    );
+    assert_eq!(timed_out(CallState::NeverFinished, 1, 501), server);
+    assert_eq!(timed_out(CallState::NeverFinished, 1, 500), own);
+    assert_eq!(timed_out(CallState::NeverFinished, 0, 900), own);
+    assert_eq!(timed_out(CallState::Ok, 1, 900), own);
+}
+
+#[test]
 fn waiting_in_earlier_turns_does_not_excuse_the_last_one() {
     let verdict = Attempt::but(|attempt| {
         attempt.conversation.turns = vec![turn(0, TurnEnding::Completed), turn(1, TurnEnding::TimedOut)];
