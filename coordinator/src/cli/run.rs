@@ -11,6 +11,7 @@ use mcproctor_proto::id::RunId;
 use mcproctor_worker::agent::{find_command, version};
 
 use super::exit::Exit;
+use super::inspect::{InspectError, inspect, not_offered};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Environment, Overrides};
@@ -129,6 +130,10 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         Ok(versions) => versions,
         Err(message) => return complain(Exit::Failure, &message),
     };
+    let warnings = match ask_servers(&config, &cases).await {
+        Ok(warnings) => warnings,
+        Err(message) => return complain(Exit::Failure, &message),
+    };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,
@@ -155,6 +160,9 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
     };
+    for text in warnings {
+        events.say(Event::Notice { text });
+    }
     events.say(Event::Notice {
         text: announcement(&planned.record),
     });
@@ -171,6 +179,21 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
     // What the view could not write, nobody can read: the exit code still tells.
     let _ = view.finished().await;
     conclude(result)
+}
+
+/// Asks every server for its tools before a conversation costs money. Gives what the user should know; fails where no
+/// conversation could succeed.
+async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>, String> {
+    let mut warnings = Vec::new();
+    for server in &config.servers {
+        match inspect(server).await {
+            Ok(probe) => warnings.extend(not_offered(cases, &probe)),
+            // An agent may get along with what this small client does not understand.
+            Err(error @ InspectError::Unclear { .. }) => warnings.push(error.to_string()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(warnings)
 }
 
 /// How many conversations there will be, and what range that can give.
@@ -210,7 +233,7 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
 }
 
 /// The versions of the agents' programs, every one of which has to be there.
-fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
+pub(super) fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
     let mut versions = BTreeMap::new();
     for agent in &config.run.agents {
         if let Some(command) = &agent.command {
