@@ -17,10 +17,11 @@ use tokio::sync::Notify;
 use super::admission::{Admission, Gate};
 use super::body::{Exchange, Live, Outgoing, Replay, Reply};
 use super::headers::{self, Injected};
-use super::queue::{Ending, Queue, ReplyHead, RequestHead, Tap};
+use super::queue::Queue;
 use super::redact::Redactor;
 use super::redirect::{self, Redirect};
 use super::reply::{ToAgent, own};
+use super::tap::{Ending, ReplyHead, RequestHead, Tap};
 use super::target::Target;
 use super::upstream::{Connector, Link, SendError, reason};
 

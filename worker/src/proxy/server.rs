@@ -21,9 +21,10 @@ use super::error::ProxyError;
 use super::forward::{Pair, Shared};
 use super::headers::Injected;
 use super::options::ProxyOptions;
-use super::queue::{Queue, Tap};
+use super::queue::Queue;
 use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::redact::Redactor;
+use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
 
