@@ -1,3 +1,62 @@
-//! The slim worker binary of a fleet.
+//! The slim worker binary: `mcproctor-worker --connect ADDRESS …`, and the built-in agent that it can start.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use mcproctor_worker::agent::{MinimalArgs, minimal_agent};
+use mcproctor_worker::command::{WorkerArgs, worker};
+use tokio::runtime::Builder;
+
+/// The machinery failed; the same number as the `mcproctor` command's.
+const FAILURE: u8 = 3;
+
+/// Runs attempts for an mcproctor coordinator.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcproctor-worker",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    worker: Option<WorkerArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Hold one turn with the built-in agent: prompt on standard input, answer on standard output.
+    MinimalAgent(MinimalArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match (cli.command, cli.worker) {
+        // One conversation at a time: a single thread starts faster and needs less.
+        (Some(Command::MinimalAgent(args)), _) => match Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => ExitCode::from(u8::try_from(runtime.block_on(minimal_agent(args))).unwrap_or(1)),
+            Err(error) => fail(&error),
+        },
+        (None, Some(args)) => match Builder::new_multi_thread().enable_all().build() {
+            Ok(runtime) => {
+                let ended = runtime.block_on(worker(args));
+                // The thread that reads standard input may wait for ever.
+                runtime.shutdown_background();
+                ended.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS)
+            }
+            Err(error) => fail(&error),
+        },
+        // Without any argument the help was printed.
+        (None, None) => ExitCode::from(2),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "this is where the command says what is wrong")]
+fn fail(error: &(dyn std::error::Error + 'static)) -> ExitCode {
+    let causes: Vec<String> = anyhow::Chain::new(error).map(ToString::to_string).collect();
+    eprintln!("mcproctor-worker: failed to {}", causes.join(": "));
+    ExitCode::from(FAILURE)
+}

@@ -4,7 +4,7 @@
 //! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
 //! over is held against anybody.
 
-use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use mcproctor_proto::turn::{Turn, TurnEnding};
@@ -79,7 +79,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         machinery(facts.machinery_fault, conversation),
         login(&conversation.exposures),
         refused_for_good(conversation),
-        exposure(&conversation.exposures),
+        exposure(&conversation.exposures, last_turn),
         model(conversation, last_turn),
         time(conversation, last_turn),
         agent_error(last_turn),
@@ -172,7 +172,7 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     })
 }
 
-fn exposure(exposures: &[Exposure]) -> Option<Verdict> {
+fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {
     if exposures.is_empty() {
         return Some(Verdict::again(
             InvalidCause::Exposure,
@@ -195,9 +195,14 @@ fn exposure(exposures: &[Exposure]) -> Option<Verdict> {
     } else {
         "never connected to"
     };
+    // An agent that crashed before it came that far says why.
+    let why = last
+        .and_then(|turn| turn.detail.as_ref())
+        .map(|detail| format!(": {detail}"))
+        .unwrap_or_default();
     Some(Verdict::again(
         InvalidCause::Exposure,
-        format!("the agent {what} {server}"),
+        format!("the agent {what} {server}{why}"),
     ))
 }
 
@@ -236,8 +241,31 @@ fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
             next: Next::Again { slower: Some(0) },
         });
     }
+    if let Some(call) = awaited_call(conversation, last) {
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!(
+                "time was up after {:.1} s, {:.1} s of them waiting for {} to answer {}",
+                seconds(last.duration_ms),
+                seconds(call.duration_ms),
+                call.server,
+                call.tool
+            ),
+        ));
+    }
     let reason = detail(last, &format!("time was up after {:.1} s", seconds(last.duration_ms)));
     Some(Verdict::stands(Outcome::Failed(FailureClass::RanOutOfTime), reason))
+}
+
+/// The call of the turn that the server never answered, if most of the turn went by waiting for it: such time is not the
+/// agent's own.
+fn awaited_call<'a>(conversation: &'a Conversation, turn: &Turn) -> Option<&'a ToolCall> {
+    let unanswered = |call: &&ToolCall| matches!(call.state, CallState::NeverFinished | CallState::Suspended);
+    let of_turn = conversation.calls.iter().filter(|call| call.turn == turn.index);
+    of_turn
+        .filter(unanswered)
+        .max_by_key(|call| call.duration_ms)
+        .filter(|call| call.duration_ms.saturating_mul(2) > turn.duration_ms)
 }
 
 fn agent_error(last: Option<&Turn>) -> Option<Verdict> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret;
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
@@ -96,11 +96,13 @@ impl Keeper {
             }
             match self.start().await {
                 Err(error) => why = error.to_string(),
-                Ok(mut child) => match child.wait().await {
-                    Ok(status) if status.success() => return,
-                    Ok(status) => why = format!("it ended with {status}"),
-                    Err(error) => why = error.to_string(),
-                },
+                Ok((mut child, stdin)) => {
+                    match child.wait().await {
+                        Ok(status) => why = format!("it ended with {status}"),
+                        Err(error) => why = error.to_string(),
+                    }
+                    drop(stdin);
+                }
             }
         }
         if siblings == 1 && !self.stop.is_cancelled() {
@@ -115,7 +117,9 @@ impl Keeper {
         self.command.log_folder.join(format!("{}.log", self.name))
     }
 
-    async fn start(&self) -> std::io::Result<Child> {
+    /// The process and its standard input, which has to stay open: its end tells the worker that the coordinator is
+    /// gone, however that came about.
+    async fn start(&self) -> std::io::Result<(Child, Option<ChildStdin>)> {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log())?;
         let mut command = Command::new(&self.command.program);
         command
@@ -133,13 +137,13 @@ impl Keeper {
             .process_group(0)
             .kill_on_drop(true);
         let mut child = command.spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // Not in the arguments, where every user of the machine could read it. The pipe stays open: its end tells
-            // the worker that the coordinator is gone, however that came about.
+        // Taken out, because waiting for a child closes the standard input that it still owns.
+        let mut stdin = child.stdin.take();
+        if let Some(stdin) = &mut stdin {
+            // Not in the arguments, where every user of the machine could read it.
             let token = format!("{}\n", self.tokens.issue().expose_secret());
             stdin.write_all(token.as_bytes()).await?;
-            child.stdin = Some(stdin);
         }
-        Ok(child)
+        Ok((child, stdin))
     }
 }

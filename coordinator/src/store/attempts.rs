@@ -17,7 +17,7 @@ pub(super) const PAGE_BYTES: usize = 4 << 20;
 
 const NEXT_PAGE: &str =
     "SELECT cell, iteration, attempt, last, json FROM attempt JOIN record ON record.key = attempt.record
-    WHERE run = ?1 AND (cell, iteration, attempt) > (?2, ?3, ?4) AND cell <= ?5 AND (last OR NOT ?6)
+    WHERE run = ?1 AND (cell, iteration, attempt) > (?2, ?3, ?4) AND cell <= ?5 AND (last OR NOT ?6) AND attempt.record <= ?8
     ORDER BY cell, iteration, attempt LIMIT ?7";
 
 /// Cell, iteration and attempt: the order of everything here.
@@ -82,7 +82,8 @@ impl<'a> Pages<'a> {
             attempt,
             last_cell,
             self.filter.last_only,
-            PAGE_ROWS as i64
+            PAGE_ROWS as i64,
+            self.filter.up_to.map_or(i64::MAX, |watermark| watermark.0)
         ])?;
         let mut page = Vec::new();
         let mut bytes = 0;
@@ -232,7 +233,7 @@ mod tests {
         let plan: Vec<String> = database
             .prepare(&format!("EXPLAIN QUERY PLAN {NEXT_PAGE}"))
             .unwrap()
-            .query_map(params![1, 0, 0, 0, 9, false, 256], |row| row.get(3))
+            .query_map(params![1, 0, 0, 0, 9, false, 256, i64::MAX], |row| row.get(3))
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();

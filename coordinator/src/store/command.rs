@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::handle::PutAttempt;
 use super::piece::{Piece, PieceHeader};
-use super::row::{AttemptRow, RunRow};
+use super::row::{AttemptRow, LeaseRow, RunRow};
 use crate::record::RunState;
 
 /// Where the answer goes; a caller that has given up is no error.
@@ -19,6 +19,8 @@ pub(super) enum Command {
     CreateRun(RunRow, Reply<()>),
     /// Say how a run stands.
     SetState(RunId, RunState, Reply<()>),
+    /// Note that an attempt is given out.
+    PutLease(LeaseRow, Reply<()>),
     /// Store an attempt, if it is the first of its name.
     PutAttempt(AttemptRow, Reply<PutAttempt>),
     /// Store a result that does not count.
@@ -36,7 +38,7 @@ impl Command {
             Self::CreateRun(run, _) => run.record.len(),
             Self::PutAttempt(attempt, _) | Self::PutLate(attempt, _) => attempt.record.len(),
             Self::PutPiece(piece, _) => piece.framed.len(),
-            Self::SetState(..) | Self::PutObject(..) => 0,
+            Self::SetState(..) | Self::PutLease(..) | Self::PutObject(..) => 0,
         }
     }
 
@@ -46,6 +48,7 @@ impl Command {
             Self::PutAttempt(_, reply) => Answer::Put(reply, Ok(PutAttempt::Duplicate)),
             Self::CreateRun(_, reply)
             | Self::SetState(_, _, reply)
+            | Self::PutLease(_, reply)
             | Self::PutLate(_, reply)
             | Self::PutPiece(_, reply)
             | Self::PutObject(_, reply) => Answer::Done(reply, Ok(())),

@@ -7,18 +7,26 @@ pub struct AttemptFilter {
     pub last_only: bool,
     /// Only those of one cell.
     pub cell: Option<u32>,
+    /// Only those that were stored when this was taken: a second walk then sees what the first one saw.
+    pub up_to: Option<Watermark>,
 }
+
+/// A moment in a store's life; see [`super::Reader::watermark`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Watermark(pub(super) i64);
 
 impl AttemptFilter {
     /// Every attempt.
     pub const ALL: Self = Self {
         last_only: false,
         cell: None,
+        up_to: None,
     };
     /// The last attempt of each iteration: its result.
     pub const RESULTS: Self = Self {
         last_only: true,
         cell: None,
+        up_to: None,
     };
 
     /// The same, but of one cell only.
@@ -26,6 +34,15 @@ impl AttemptFilter {
     pub fn in_cell(self, cell: u32) -> Self {
         Self {
             cell: Some(cell),
+            ..self
+        }
+    }
+
+    /// The same, but only what was stored when the watermark was taken.
+    #[must_use]
+    pub fn up_to(self, watermark: Watermark) -> Self {
+        Self {
+            up_to: Some(watermark),
             ..self
         }
     }

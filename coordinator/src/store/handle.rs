@@ -17,11 +17,13 @@ use super::layout::Layout;
 use super::object::{self, Compressed};
 use super::pack::PackWriter;
 use super::reader::Reader;
-use super::row::{AttemptRow, RunRow};
+use super::row::{AttemptRow, LeaseRow, RunRow, sql_int};
 use super::run_lock::RunLock;
 use super::schema;
-use super::upload::{self, Upload};
+use super::spool;
+use super::upload::Upload;
 use super::writer::{QUEUE, Syncs, Writer};
+use crate::event::AttemptKey;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Whether a result counts.
@@ -140,6 +142,31 @@ impl Store {
         self.ask(|reply| Command::SetState(run.clone(), state, reply)).await
     }
 
+    /// Notes that an attempt is being given out to `worker` under the lease of `epoch`. Done before the worker hears of it,
+    /// it lets a coordinator that takes over from a killed one know what was in flight
+    /// ([`super::Unfinished::in_flight`]). The note is gone once the attempt is stored.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what stopped the commit.
+    pub async fn put_lease(
+        &self,
+        run: &RunId,
+        key: AttemptKey,
+        epoch: u64,
+        worker: &str,
+        given_at_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let worker = worker.to_owned();
+        let row = LeaseRow {
+            run: run.clone(),
+            key,
+            epoch: sql_int(epoch),
+            worker,
+            given_at_unix_ms,
+        };
+        self.ask(|reply| Command::PutLease(row, reply)).await
+    }
+
     /// Stores an attempt that ran under the lease of `epoch`.
     ///
     /// The first result of an attempt wins, and so does the first result of an iteration ([`AttemptRecord::last`]); only
@@ -203,7 +230,7 @@ impl Store {
             }
             Ok(Have {
                 complete: false,
-                offset: upload::resume_at(&store.inner.layout, &hash, bytes),
+                offset: spool::resume_at(&store.inner.layout, &hash, bytes),
             })
         })
         .await

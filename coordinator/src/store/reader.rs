@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::error::StoreError;
 use super::evidence_reader::EvidenceReader;
-use super::filter::AttemptFilter;
+use super::filter::{AttemptFilter, Watermark};
 use super::hash::ContentHash;
 use super::head::{self, RunHead};
 use super::layout::Layout;
@@ -94,6 +94,19 @@ impl Reader {
             why: format!("unknown state {state:?}"),
         })?;
         Ok(Some((from_compressed_json(&record, what)?, state)))
+    }
+
+    /// This moment: everything that is stored later lies beyond it. For reports that walk through a growing run more than
+    /// once and have to say the same each time.
+    ///
+    /// # Errors
+    /// What SQLite refuses.
+    pub fn watermark(&self) -> Result<Watermark, StoreError> {
+        // Records are never deleted, so their keys only grow.
+        let newest = self
+            .database
+            .query_row("SELECT ifnull(max(key), 0) FROM record", [], |row| row.get(0));
+        self.sql(newest.map(Watermark))
     }
 
     /// Visits attempts in the order of cell, iteration and attempt, one at a time: memory does not grow with the run.

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
 use super::hash::ContentHash;
+use crate::event::AttemptKey;
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
@@ -42,6 +43,16 @@ impl RunRow {
             record: compressed_json(run).await?,
         })
     }
+}
+
+/// An attempt that is given out, ready for its row.
+#[derive(Debug)]
+pub(super) struct LeaseRow {
+    pub(super) run: RunId,
+    pub(super) key: AttemptKey,
+    pub(super) epoch: i64,
+    pub(super) worker: String,
+    pub(super) given_at_unix_ms: i64,
 }
 
 /// An attempt, ready for its row.

@@ -51,6 +51,18 @@ const STEPS: &[&str] = &["
 
     CREATE UNIQUE INDEX one_result_per_iteration ON attempt (run, cell, iteration) WHERE last;
 
+    -- The journal: attempts that were given out and are not stored yet.
+    CREATE TABLE lease (
+        run                INTEGER NOT NULL REFERENCES run (key),
+        cell               INTEGER NOT NULL,
+        iteration          INTEGER NOT NULL,
+        attempt            INTEGER NOT NULL,
+        epoch              INTEGER NOT NULL,
+        worker             TEXT NOT NULL,
+        given_at_unix_ms   INTEGER NOT NULL,
+        PRIMARY KEY (run, cell, iteration, attempt)
+    ) STRICT, WITHOUT ROWID;
+
     -- Results that came after the first accepted one, or under a lease that was over.
     CREATE TABLE late (
         run                INTEGER NOT NULL REFERENCES run (key),

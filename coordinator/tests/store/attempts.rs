@@ -91,6 +91,34 @@ async fn attempts_come_in_order_of_cell_iteration_and_attempt_however_they_arriv
 }
 
 #[tokio::test]
+async fn a_second_walk_up_to_a_watermark_sees_what_the_first_one_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let record = run("r1", 1);
+    store.create_run(&record).await.unwrap();
+    let reader = store.reader().unwrap();
+    let before = reader.watermark().unwrap();
+    store
+        .put_attempt(&record.id, 1, &attempt(0, 2, 1, Outcome::Passed))
+        .await
+        .unwrap();
+    let then = reader.watermark().unwrap();
+    // One before and one after it in the order.
+    for iteration in [1, 3] {
+        store
+            .put_attempt(&record.id, 1, &attempt(0, iteration, 1, Outcome::Passed))
+            .await
+            .unwrap();
+    }
+    assert_eq!(keys(&reader, &record.id, AttemptFilter::ALL.up_to(before)), []);
+    assert_eq!(keys(&reader, &record.id, AttemptFilter::ALL.up_to(then)), [(0, 2, 1)]);
+    assert_eq!(
+        keys(&reader, &record.id, AttemptFilter::ALL),
+        [(0, 1, 1), (0, 2, 1), (0, 3, 1)]
+    );
+}
+
+#[tokio::test]
 async fn a_visit_can_be_broken_off() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();

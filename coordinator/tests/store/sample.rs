@@ -81,6 +81,7 @@ pub(crate) fn attempt(cell: u32, iteration: u32, attempt: u32, outcome: Outcome)
             warnings: Vec::new(),
             model: None,
             reported_calls: Some(1),
+            model_refusal: None,
         }],
         calls: vec![ToolCall {
             id: format!("c{iteration}"),

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use tokio::net::TcpListener;
 
 /// A deterministic model endpoint that plays scenarios from a file.
@@ -25,8 +26,18 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The exit code is left to tell if standard error fails too.
+            let _ = writeln!(std::io::stderr(), "scripted-model: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let scenarios = match &arguments.scenarios {
         Some(path) => {
             let text = std::fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;

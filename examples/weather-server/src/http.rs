@@ -12,10 +12,16 @@ pub const MCP_PATH: &str = "/mcp";
 
 /// Serves MCP with stateful sessions at [`MCP_PATH`] until `shutdown` resolves, then ends every open session and returns.
 ///
+/// On a loopback address only loopback names are accepted as `Host`, against DNS rebinding (MCP 2025-06-18, transports,
+/// security warning); elsewhere the server is known by names of the reader's own, and any is.
+///
 /// # Errors
-/// The listener's failure to accept.
+/// The listener has no address or fails to accept.
 pub async fn serve(listener: TcpListener, shutdown: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-    let config = StreamableHttpServerConfig::default();
+    let mut config = StreamableHttpServerConfig::default();
+    if !listener.local_addr()?.ip().is_loopback() {
+        config = config.disable_allowed_hosts();
+    }
     let sessions = config.cancellation_token.clone();
     let service = StreamableHttpService::new(|| Ok(WeatherServer), LocalSessionManager::default().into(), config);
     let router = axum::Router::new().route_service(MCP_PATH, service);

@@ -5,6 +5,7 @@ use clap::Parser;
 use rmcp::ServiceExt;
 use std::io::Write;
 use std::net::IpAddr;
+use std::process::ExitCode;
 use tokio::net::TcpListener;
 use weather_server::{MCP_PATH, WeatherServer, serve};
 
@@ -24,8 +25,18 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The exit code is left to tell if standard error fails too.
+            let _ = writeln!(std::io::stderr(), "weather-server: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if arguments.stdio {
         WeatherServer.serve(rmcp::transport::stdio()).await?.waiting().await?;
         return Ok(());

@@ -63,6 +63,32 @@ impl Session {
     }
 }
 
+#[tokio::test]
+async fn a_foreign_host_name_is_refused_on_loopback_and_accepted_elsewhere() {
+    for (address, expected) in [("127.0.0.1:0", 403), ("0.0.0.0:0", 200)] {
+        let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+        let url = format!(
+            "http://127.0.0.1:{}{}",
+            listener.local_addr().unwrap().port(),
+            weather_server::MCP_PATH
+        );
+        tokio::spawn(weather_server::serve(listener, std::future::pending()));
+        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+        let request = axum::http::Request::post(url)
+            .header("host", "weather:3210")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(Full::<Bytes>::from(initialize.to_string()));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        assert_eq!(
+            client.request(request.unwrap()).await.unwrap().status(),
+            expected,
+            "{address}"
+        );
+    }
+}
+
 async fn start() -> (
     String,
     oneshot::Sender<()>,

@@ -82,17 +82,21 @@ struct Tokens {
 /// Holds one turn: prompt on standard input, `{"answer", "usage"}` on standard output. Returns the exit code; a failure is
 /// told on standard error.
 pub async fn minimal_agent(args: MinimalArgs) -> i32 {
-    let outcome = match turn(&args).await {
-        Ok(answer) => write_answer(&answer),
-        Err(error) => Err(error),
-    };
-    match outcome {
+    match run(&args).await {
         Ok(()) => 0,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "failed to {error}");
             1
         }
     }
+}
+
+async fn run(args: &MinimalArgs) -> Result<(), MinimalError> {
+    let mut prompt = String::new();
+    std::io::stdin()
+        .read_to_string(&mut prompt)
+        .map_err(MinimalError::Prompt)?;
+    write_answer(&turn(args, prompt).await?)
 }
 
 fn write_answer(answer: &Answer) -> Result<(), MinimalError> {
@@ -103,11 +107,7 @@ fn write_answer(answer: &Answer) -> Result<(), MinimalError> {
         .map_err(MinimalError::Answer)
 }
 
-async fn turn(args: &MinimalArgs) -> Result<Answer, MinimalError> {
-    let mut prompt = String::new();
-    std::io::stdin()
-        .read_to_string(&mut prompt)
-        .map_err(MinimalError::Prompt)?;
+async fn turn(args: &MinimalArgs, prompt: String) -> Result<Answer, MinimalError> {
     let mut messages = match &args.session {
         Some(path) => resume(path)?,
         None => Vec::new(),
@@ -186,3 +186,6 @@ fn keep(path: &Path, messages: &[Value]) -> Result<(), MinimalError> {
     let text = serde_json::to_vec(messages).map_err(|error| failed(error.to_string()))?;
     fs::write(path, text).map_err(|error| failed(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,12 +3,14 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcproctor_proto::assignment::Assignment;
+use mcproctor_proto::traffic::RefusalKind;
 use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::seat::Seat;
 use crate::agent::{Exit, Invocation};
+use crate::redact::Redactor;
 use crate::sandbox::{Limits, Output, ProcessEnd, Spec};
 
 /// How often silence is looked for.
@@ -16,10 +18,14 @@ const WATCH: Duration = Duration::from_millis(500);
 /// How long what was printed may still be read after a kill.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long an agent may go on after a refusal that no retry gets over; some command lines try again for minutes.
+const REFUSED_GRACE: Duration = Duration::from_secs(3);
+
 /// Why the harness ended a turn.
 enum Cut {
     OutOfTime,
     Silent,
+    Refused,
     Cancelled,
 }
 
@@ -57,6 +63,7 @@ pub(super) async fn run_turn(
             read(seat, &mut turn, &end, cut.as_ref());
         }
     }
+    redact(&mut turn, &seat.redactor);
     turn.duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     turn
 }
@@ -102,6 +109,7 @@ async fn attend(
     let deadline = Instant::now() + assignment.turn_timeout;
     let mut last_line = Instant::now();
     let mut watch = tokio::time::interval(WATCH);
+    let mut refused_since: Option<Instant> = None;
     let mut cut = None;
     loop {
         tokio::select! {
@@ -115,6 +123,13 @@ async fn attend(
             () = tokio::time::sleep_until(deadline), if cut.is_none() => cut = Some(Cut::OutOfTime),
             () = cancel.cancelled(), if cut.is_none() => cut = Some(Cut::Cancelled),
             _ = watch.tick(), if cut.is_none() => {
+                if refused_for_good(seat) {
+                    if refused_since.get_or_insert_with(Instant::now).elapsed() > REFUSED_GRACE {
+                        cut = Some(Cut::Refused);
+                    }
+                } else {
+                    refused_since = None;
+                }
                 if silent_for(seat, last_line) > assignment.idle_timeout {
                     cut = Some(Cut::Silent);
                 }
@@ -153,6 +168,17 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
             duration: GRACE,
         },
     }
+}
+
+/// Whether the model said no in a way that will not change while the agent tries again.
+fn refused_for_good(seat: &Seat) -> bool {
+    let refusal = seat.relay.as_ref().and_then(|relay| relay.traffic().refusal);
+    refusal.is_some_and(|refusal| {
+        matches!(
+            refusal.kind(),
+            RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+        )
+    })
 }
 
 /// How long nothing has happened, with nothing outstanding that would explain it.
@@ -211,11 +237,31 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
                 "the agent went silent, with no model request and no tool call open, and was ended after {seconds:.1} s"
             ));
         }
+        Some(Cut::Refused) => {
+            turn.ending = TurnEnding::AgentError;
+            turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
+        }
         None if end.out_of_memory => {
             turn.ending = TurnEnding::Machinery;
             turn.detail = Some("the agent was killed for want of memory".to_owned());
         }
         None => {}
+    }
+}
+
+/// Takes the secrets out of what the agent said, which may repeat what a tool or its environment told it. The prompt is the
+/// test case's own.
+fn redact(turn: &mut Turn, redactor: &Redactor) {
+    let refusal = turn.model_refusal.iter_mut().map(|refusal| &mut refusal.message);
+    let escapes = turn.escapes.iter_mut().map(|escape| &mut escape.what);
+    let texts = turn
+        .detail
+        .iter_mut()
+        .chain(&mut turn.warnings)
+        .chain(escapes)
+        .chain(refusal);
+    for text in texts.chain([&mut turn.reply]) {
+        *text = redactor.text(std::mem::take(text));
     }
 }
 

@@ -9,11 +9,11 @@ mod content;
 mod credential;
 mod endpoint;
 mod error;
+mod failure;
 mod forward;
 mod observe;
 mod retry_after;
 mod server;
-mod sse;
 mod traffic;
 mod verdict;
 

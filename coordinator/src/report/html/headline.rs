@@ -79,6 +79,7 @@ impl HeadlineView {
 fn tiles(run: &RunRecord, figures: &Figures) -> Vec<Tile> {
     let total = &figures.total;
     let tally = &total.tally;
+    let seen = |n: u64, status| if n > 0 { status } else { "none" };
     let tile = |status, label, value, detail| Tile {
         status,
         label,
@@ -92,19 +93,19 @@ fn tiles(run: &RunRecord, figures: &Figures) -> Vec<Tile> {
     };
     let mut tiles = vec![
         tile(
-            "passed",
+            seen(tally.passed, "passed"),
             "passed",
             tally.passed.to_string(),
             "every expectation met".to_owned(),
         ),
         tile(
-            "failed",
+            seen(tally.failed(), "failed"),
             "failed",
             tally.failed().to_string(),
             after_colon(failed_by_class(tally)),
         ),
         tile(
-            "invalid",
+            seen(tally.invalid(), "invalid"),
             "invalid",
             tally.invalid().to_string(),
             match after_colon(invalid_by_cause(tally)) {
@@ -116,7 +117,7 @@ fn tiles(run: &RunRecord, figures: &Figures) -> Vec<Tile> {
     let faults = total.attempts.server_fault_rate();
     let words = RateView::of(faults);
     tiles.push(tile(
-        if faults.count > 0 { "invalid" } else { "none" },
+        seen(faults.count, "invalid"),
         "server faults",
         words.rate.unwrap_or(words.counts.clone()),
         match words.range {

@@ -4,11 +4,10 @@ use super::content::{field, items, texts};
 use super::sse;
 use crate::conversation::{Conversation, Entry, Mark, OfferedTool, ToolKind, is_preamble};
 use crate::reply::{Call, Reply, Target, Usage, pieces};
-use axum::http::HeaderMap;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-pub(super) fn read(request: &Value, headers: &HeaderMap) -> Conversation {
+pub(super) fn read(request: &Value) -> Conversation {
     let mut entries = Vec::new();
     for message in items(request, "messages") {
         let content = message.get("content").unwrap_or(&Value::Null);
@@ -28,7 +27,6 @@ pub(super) fn read(request: &Value, headers: &HeaderMap) -> Conversation {
         })
     };
     Conversation {
-        session: session(request, headers),
         side: is_side(request),
         entries,
         tools: items(request, "tools").iter().filter_map(tool).collect(),
@@ -61,16 +59,6 @@ fn read_model(content: &Value, entries: &mut Vec<Entry>) {
     if entries.len() == before {
         entries.push(Entry::Model(None));
     }
-}
-
-/// Claude Code names its session in a header and in the user id.
-fn session(request: &Value, headers: &HeaderMap) -> Option<String> {
-    if let Some(id) = headers.get("x-claude-code-session-id") {
-        return id.to_str().ok().map(str::to_owned);
-    }
-    let user = request.pointer("/metadata/user_id")?.as_str()?;
-    let user: Value = serde_json::from_str(user).ok()?;
-    user.get("session_id")?.as_str().map(str::to_owned)
 }
 
 /// Claude Code checks the quota with a one-token request and asks for titles and the like as JSON, without tools.

@@ -104,7 +104,9 @@ fn play(steps: &Node<'_>) -> Result<Play, ScenarioError> {
         let given: Vec<_> = kinds().filter(|kind| step.get(kind).is_some()).collect();
         let &[kind] = given.as_slice() else {
             let known: Vec<_> = kinds().copied().collect();
-            return Err(step.error(format!("expected exactly one of {}", known.join(", "))));
+            let found: Vec<_> = step.entries()?.into_iter().map(|(key, _)| key).collect();
+            let (known, found) = (known.join(", "), found.join(", "));
+            return Err(step.error(format!("expected exactly one of {known}; found {found}")));
         };
         let delay = Duration::from_millis(step.get("delayMs").map_or(Ok(0), |node| node.number())?);
         if FAULT_KEYS.contains(kind) {

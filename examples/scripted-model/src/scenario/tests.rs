@@ -91,3 +91,25 @@ fn a_required_key_is_not_printed() {
     let scenarios = Scenarios::from_yaml("requireKey: sk-secret\nscenarios: []").unwrap();
     assert!(!format!("{scenarios:?}").contains("sk-secret"));
 }
+
+#[test]
+fn the_examples_of_the_documentation_are_accepted() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scripted-model.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let examples: Vec<_> = text
+        .split("```yaml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(examples.len(), 3);
+    for example in examples {
+        let whole = if example.starts_with(' ') {
+            format!("scenarios:\n{example}")
+        } else {
+            example.to_owned()
+        };
+        Scenarios::from_yaml(&whole)
+            .map_err(|error| format!("{error}\n{whole}"))
+            .unwrap();
+    }
+}

@@ -17,10 +17,10 @@ use super::super::options::ProxyOptions;
 use super::super::pairing::{Opening, Pairing};
 use super::super::queue::Queue;
 use super::super::record::Records;
-use super::super::redact::Redactor;
 use super::super::survey::Survey;
 use super::super::tap::{Ending, ExchangeId, Piece, ReplyHead, RequestHead, Tap};
 use super::listen::{Heard, Listener, kind_of};
+use crate::redact::Redactor;
 
 /// What is recorded at one moment.
 #[derive(Clone, Debug)]

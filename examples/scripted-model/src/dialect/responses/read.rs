@@ -7,10 +7,9 @@ use serde_json::Value;
 
 pub(in crate::dialect) fn read(request: &Value, headers: &HeaderMap) -> Conversation {
     let mut conversation = Conversation {
-        session: header(headers, "session-id"),
+        side: is_side(headers),
         ..Conversation::default()
     };
-    conversation.side = is_side(headers);
     read_tools(items(request, "tools"), None, &mut conversation.tools);
     match request.get("input") {
         Some(Value::String(text)) => conversation.entries.push(Entry::User(text.clone())),
@@ -82,11 +81,9 @@ fn read_tools(tools: &[Value], namespace: Option<&str>, offered: &mut Vec<Offere
 
 /// Codex says of every request what it is for; only a turn is part of the conversation.
 fn is_side(headers: &HeaderMap) -> bool {
-    let metadata = header(headers, "x-codex-turn-metadata");
-    let metadata = metadata.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let metadata = headers
+        .get("x-codex-turn-metadata")
+        .and_then(|value| value.to_str().ok());
+    let metadata = metadata.and_then(|text| serde_json::from_str::<Value>(text).ok());
     metadata.is_some_and(|metadata| !matches!(field(&metadata, "request_kind"), "" | "turn"))
-}
-
-fn header(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name)?.to_str().ok().map(str::to_owned)
 }

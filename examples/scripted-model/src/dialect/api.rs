@@ -24,7 +24,7 @@ impl Dialect {
     /// Reads a request; `bytes` is the size of its body.
     pub(crate) fn read(self, request: &Value, headers: &HeaderMap, bytes: usize) -> Conversation {
         let mut conversation = match self {
-            Self::AnthropicMessages => anthropic::read(request, headers),
+            Self::AnthropicMessages => anthropic::read(request),
             Self::OpenaiResponses => responses::read(request, headers),
             Self::ChatCompletions => chat::read(request),
         };
@@ -34,6 +34,7 @@ impl Dialect {
             .unwrap_or("scripted-1")
             .to_owned();
         conversation.stream = request.get("stream").and_then(Value::as_bool).unwrap_or(false);
+        conversation.session = session(headers);
         conversation.bytes = bytes;
         conversation
     }
@@ -72,6 +73,14 @@ impl Dialect {
             Self::ChatCompletions => chat::error_events(message),
         }
     }
+}
+
+/// What the agent calls its conversation: codex in `session-id`, Claude Code in a header of its own.
+fn session(headers: &HeaderMap) -> Option<String> {
+    let names = ["session-id", "x-claude-code-session-id"];
+    names
+        .iter()
+        .find_map(|name| headers.get(*name)?.to_str().ok().map(str::to_owned))
 }
 
 /// The list of models, in the shape of whoever asks.

@@ -1,13 +1,11 @@
-//! Reads server-sent events out of a copy.
-
-/// The longest event that is kept; of a longer one only the name is known.
-const LIMIT: usize = 1024 * 1024;
+//! Reads server-sent events.
 
 /// A parser that takes pieces as they come.
 ///
 /// Source: <https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream>.
-#[derive(Debug, Default)]
-pub(super) struct Events {
+#[derive(Debug)]
+pub(crate) struct Events {
+    limit: usize,
     line: Vec<u8>,
     name: String,
     data: Vec<u8>,
@@ -17,9 +15,22 @@ pub(super) struct Events {
 }
 
 impl Events {
+    /// A parser that keeps events up to so many bytes; of a longer one only the name is known.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            line: Vec::new(),
+            name: String::new(),
+            data: Vec::new(),
+            has_data: false,
+            cut: false,
+            after_cr: false,
+        }
+    }
+
     /// Takes one more piece; `event` gets the name and the data of each event that it completes. Data that was longer
     /// than the limit is handed over empty.
-    pub(super) fn feed(&mut self, mut piece: &[u8], mut event: impl FnMut(&str, &[u8])) {
+    pub(crate) fn feed(&mut self, mut piece: &[u8], mut event: impl FnMut(&str, &[u8])) {
         if std::mem::take(&mut self.after_cr) && piece.first() == Some(&b'\n') {
             piece = &piece[1..];
         }
@@ -34,7 +45,7 @@ impl Events {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.line.len() + bytes.len() > LIMIT {
+        if self.line.len() + bytes.len() > self.limit {
             self.cut = true;
             // The name of the field is all that is still needed of this line.
             self.line.truncate(16);
@@ -68,7 +79,7 @@ impl Events {
                 if std::mem::replace(&mut self.has_data, true) {
                     self.data.push(b'\n');
                 }
-                if self.data.len() + value.len() > LIMIT {
+                if self.data.len() + value.len() > self.limit {
                     self.cut = true;
                 } else {
                     self.data.extend_from_slice(value);
@@ -88,8 +99,10 @@ impl Events {
 mod tests {
     use super::*;
 
+    const LIMIT: usize = 100_000;
+
     fn events(stream: &str, piece: usize) -> Vec<(String, String)> {
-        let mut events = Events::default();
+        let mut events = Events::new(LIMIT);
         let mut seen = Vec::new();
         for piece in stream.as_bytes().chunks(piece) {
             events.feed(piece, |name, data| {

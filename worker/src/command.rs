@@ -1,0 +1,103 @@
+//! The worker as a command: `mcproctor worker` of the coordinator's binary, and `mcproctor-worker` itself.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mcproctor_proto::agent::AgentKind;
+use mcproctor_proto::worker::AgentVersion;
+use secrecy::SecretString;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio_util::sync::CancellationToken;
+
+use crate::iteration::Environment;
+use crate::link::{Address, LinkError, Settings, work};
+use crate::sandbox::ProcessSandbox;
+
+/// What a worker is started with.
+#[derive(Args, Clone, Debug)]
+pub struct WorkerArgs {
+    /// The coordinator: `unix:/absolute/path`. The token is read from the first line of standard input, and the end of
+    /// standard input ends the worker.
+    #[arg(long, value_name = "ADDRESS")]
+    pub connect: Address,
+    /// The worker's name, unique among its coordinator's workers.
+    #[arg(long)]
+    pub name: String,
+    /// Attempts at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub slots: u32,
+    /// Where sandboxes are made; not under the temporary folder.
+    #[arg(long, value_name = "DIR")]
+    pub base: PathBuf,
+    /// An agent that it can run, as KIND=VERSION.
+    #[arg(long = "agent", value_name = "KIND=VERSION", value_parser = parse_agent)]
+    pub agents: Vec<AgentVersion>,
+    /// Append the headers of every proxied request to this file. Contains secrets.
+    #[arg(long, value_name = "FILE")]
+    pub debug_log: Option<PathBuf>,
+}
+
+fn parse_agent(text: &str) -> Result<AgentVersion, String> {
+    let (kind, version) = text.split_once('=').ok_or("KIND=VERSION is expected")?;
+    let kind = AgentKind::from_name(kind).ok_or_else(|| format!("`{kind}` is no kind of agent"))?;
+    Ok(AgentVersion {
+        kind,
+        version: version.to_owned(),
+    })
+}
+
+/// Why a worker ended otherwise than by being sent home.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The coordinator's token did not come.
+    #[error("read the token from standard input")]
+    Token(#[source] std::io::Error),
+    /// There is no place for sandboxes.
+    #[error("make the folder {}", path.display())]
+    Base {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The coordinator could not be reached, or refused the worker.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+}
+
+/// Works for the coordinator until it sends the worker home or standard input ends.
+///
+/// # Errors
+/// When the worker cannot begin, or loses its coordinator for good.
+pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
+    let mut stdin = BufReader::new(tokio::io::stdin());
+    let mut token = String::new();
+    stdin.read_line(&mut token).await.map_err(CommandError::Token)?;
+    std::fs::create_dir_all(&args.base).map_err(|source| CommandError::Base {
+        path: args.base.clone(),
+        source,
+    })?;
+    ProcessSandbox::remove_stale(&args.base);
+    let stop = CancellationToken::new();
+    let settings = Settings {
+        address: args.connect,
+        token: SecretString::from(token.trim_end()),
+        name: args.name,
+        slots: args.slots,
+        agents: args.agents,
+        environment: Environment {
+            base: args.base,
+            own_home: std::env::var_os("HOME").map(PathBuf::from),
+            debug_log: args.debug_log,
+        },
+    };
+    let parent = stop.clone();
+    tokio::spawn(async move {
+        // Nothing more is said on it; its end means that the coordinator is gone.
+        let mut rest = [0; 64];
+        while stdin.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+        parent.cancel();
+    });
+    Ok(work(settings, stop).await?)
+}
