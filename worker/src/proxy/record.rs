@@ -183,7 +183,12 @@ impl Records {
         &self.kept
     }
 
-    /// A tool list or a text without secrets.
+    /// Takes secrets out of a part of a message.
+    pub(super) fn redact(&self, part: &mut Option<Box<RawValue>>) {
+        *part = part.take().map(|part| self.redactor.json(part));
+    }
+
+    /// A text without secrets.
     pub(super) fn redact_text(&self, text: String) -> String {
         self.redactor.text(text)
     }
