@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../examples/report_sample/sample.rs"]
+#[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 #[path = "report/schema.rs"]
 mod schema;
@@ -76,7 +76,11 @@ impl RunData for Stream<'_> {
         (1..=self.iterations).try_for_each(|iteration| visit((self.attempt)(iteration)))?;
         let left = self.good_passes.get();
         self.good_passes.set(left.saturating_sub(1));
-        if left == 0 { Err(ReportError::read("the attempts", "disk gone")) } else { Ok(()) }
+        if left == 0 {
+            Err(ReportError::read("the attempts", "disk gone"))
+        } else {
+            Ok(())
+        }
     }
 
     fn evidence(&self, _: &str) -> Result<Option<Vec<u8>>, ReportError> {
@@ -101,8 +105,18 @@ fn results_follow_the_documented_schema_and_the_schema_documents_every_field() {
 fn totals_are_the_sum_of_cells_and_of_iterations() {
     let results = results(&sample::mixed(12));
     for outcome in ["passed", "failed", "invalid", "aborted"] {
-        let cells: u64 = results["cells"].as_array().unwrap().iter().map(|cell| cell[outcome].as_u64().unwrap()).sum();
-        let iterations = results["iterations"].as_array().unwrap().iter().filter(|it| it["outcome"] == outcome).count();
+        let cells: u64 = results["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell[outcome].as_u64().unwrap())
+            .sum();
+        let iterations = results["iterations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|it| it["outcome"] == outcome)
+            .count();
         assert_eq!(results["totals"][outcome].as_u64().unwrap(), cells, "{outcome}");
         assert_eq!(cells, iterations as u64, "{outcome}");
     }
@@ -121,7 +135,10 @@ fn the_terminal_summary_and_results_tell_the_same() {
     assert_eq!(totals["failed"], summary.failed);
     assert_eq!(totals["invalid"], summary.invalid);
     assert_eq!(totals["passRate"]["rate"].as_f64(), summary.pass_rate);
-    assert_eq!(totals["passRate"]["range"]["low"].as_f64(), summary.range.map(|range| range.low));
+    assert_eq!(
+        totals["passRate"]["range"]["low"].as_f64(),
+        summary.range.map(|range| range.low)
+    );
     let agents: u64 = summary.agents.iter().map(|agent| agent.tally.passed).sum();
     assert_eq!(agents, summary.passed);
 }
@@ -132,14 +149,21 @@ fn one_pass_among_nine_faults_is_no_perfect_rate() {
     run.run.test_cases.truncate(1);
     run.attempts.retain(|attempt| attempt.cell == 0 && attempt.last);
     for (index, attempt) in run.attempts.iter_mut().enumerate() {
-        attempt.outcome = if index == 0 { Outcome::Passed } else { Outcome::Invalid(InvalidCause::Machinery) };
+        attempt.outcome = if index == 0 {
+            Outcome::Passed
+        } else {
+            Outcome::Invalid(InvalidCause::Machinery)
+        };
     }
     let results = results(&run);
     assert_eq!(results["totals"]["passRate"]["n"], 1);
     assert_eq!(results["totals"]["passRate"]["rate"], Value::Null);
     assert_eq!(results["totals"]["invalidByCause"]["machinery"], 9);
     let text = visible_text(&page(&run));
-    assert!(!text.contains("\n100%\n") && text.contains("9 invalid: machinery 9"), "{text}");
+    assert!(
+        !text.contains("\n100%\n") && text.contains("9 invalid: machinery 9"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -203,7 +227,13 @@ fn results_of_a_megabyte_are_left_out_with_their_size_and_hash() {
     let base = sample::one_agent(1);
     let huge = serde_json::json!({"content": [{"type": "text", "text": "QUJD".repeat(375_000)}]});
     let mut model = base.attempts[0].clone();
-    model.calls = vec![sample::call(model.started_at_unix_ms, "export", &serde_json::json!({}), &huge, 900)];
+    model.calls = vec![sample::call(
+        model.started_at_unix_ms,
+        "export",
+        &serde_json::json!({}),
+        &huge,
+        900,
+    )];
     let run = Stream::of(&base, 20, |iteration| AttemptRecord {
         iteration,
         ..model.clone()
@@ -215,7 +245,10 @@ fn results_of_a_megabyte_are_left_out_with_their_size_and_hash() {
     }
     let results: Value = serde_json::from_slice(&std::fs::read(written.json).unwrap()).unwrap();
     let call = &results["iterations"][0]["calls"][0];
-    assert_eq!((&call["result"], &call["truncated"]), (&Value::Null, &Value::Bool(true)));
+    assert_eq!(
+        (&call["result"], &call["truncated"]),
+        (&Value::Null, &Value::Bool(true))
+    );
     assert!(call["bytes"].as_u64().unwrap() > 1_500_000);
     assert_eq!(call["sha256"].as_str().unwrap().len(), 64);
 }
@@ -233,19 +266,30 @@ fn a_report_that_cannot_be_finished_leaves_the_old_one_and_nothing_else() {
     let base = sample::one_agent(1);
     let folder = tempfile::tempdir().unwrap();
     let written = write_all(&base, folder.path()).unwrap();
-    let before = (std::fs::read(&written.json).unwrap(), std::fs::read(&written.html).unwrap());
+    let before = (
+        std::fs::read(&written.json).unwrap(),
+        std::fs::read(&written.html).unwrap(),
+    );
     let failing = Stream::of(&base, 1, |_| base.attempts[0].clone());
     // The first pass collects the figures; the second one, which writes, fails.
     failing.good_passes.set(1);
     let error = write_all(&failing, folder.path()).unwrap_err();
     assert_eq!(error.to_string(), "read the attempts: disk gone");
-    assert_eq!((std::fs::read(&written.json).unwrap(), std::fs::read(&written.html).unwrap()), before);
+    assert_eq!(
+        (
+            std::fs::read(&written.json).unwrap(),
+            std::fs::read(&written.html).unwrap()
+        ),
+        before
+    );
     assert_eq!(names(folder.path()), ["report.html", "results.json"]);
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -255,12 +299,18 @@ fn records_out_of_order_or_of_an_unknown_cell_are_refused() {
     let base = sample::one_agent(1);
     let folder = tempfile::tempdir().unwrap();
     let repeated = Stream::of(&base, 2, |_| base.attempts[0].clone());
-    assert!(matches!(write_all(&repeated, folder.path()), Err(ReportError::OutOfOrder { .. })));
+    assert!(matches!(
+        write_all(&repeated, folder.path()),
+        Err(ReportError::OutOfOrder { .. })
+    ));
     let strange = Stream::of(&base, 1, |_| AttemptRecord {
         cell: 99,
         ..base.attempts[0].clone()
     });
-    assert!(matches!(write_all(&strange, folder.path()), Err(ReportError::UnknownCell { cell: 99, .. })));
+    assert!(matches!(
+        write_all(&strange, folder.path()),
+        Err(ReportError::UnknownCell { cell: 99, .. })
+    ));
 }
 
 #[test]
@@ -268,7 +318,10 @@ fn nothing_that_was_said_becomes_markup() {
     let nasty = "</script><img src=x onerror=alert(1)><!--";
     let run = sample::hostile(nasty);
     let page = page(&run);
-    assert!(!page.contains("<img") && !page.contains("</script><"), "markup from the recording is in the page");
+    assert!(
+        !page.contains("<img") && !page.contains("</script><"),
+        "markup from the recording is in the page"
+    );
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     assert_eq!(page.matches("<!--").count(), 0);
     assert_eq!(results(&run)["iterations"][0]["turns"][0]["prompt"], nasty);

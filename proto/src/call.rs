@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+/// The JSON-RPC error code with which a server's bridge answers for a child that is gone, or whose message is beyond every
+/// limit. The range is the one that JSON-RPC 2.0, section 5.1, leaves to implementations.
+pub const SERVER_EXITED: i32 = -32098;
+
 /// How one tool call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -83,12 +87,18 @@ impl ToolCall {
         self.state == CallState::Ok
     }
 
+    fn error_code(&self) -> Option<i64> {
+        let error: serde_json::Value = serde_json::from_str(self.result.as_deref()?.get()).ok()?;
+        error.get("code")?.as_i64()
+    }
+
     /// Whether the server, not the agent, is to blame for its end: an HTTP 5xx, a broken reply or none at all.
     pub fn server_fault(&self) -> bool {
         match self.state {
             CallState::HttpError => self.http_status.is_none_or(|status| status >= 500),
             CallState::TransportLost | CallState::NeverFinished | CallState::Suspended => true,
-            CallState::Ok | CallState::ToolError | CallState::ProtocolError | CallState::Cancelled => false,
+            CallState::ProtocolError => self.error_code() == Some(i64::from(SERVER_EXITED)),
+            CallState::Ok | CallState::ToolError | CallState::Cancelled => false,
         }
     }
 }

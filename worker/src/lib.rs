@@ -14,4 +14,5 @@ pub mod proxy;
 pub mod relay;
 pub mod sandbox;
 
+mod redact;
 mod sse;

@@ -11,7 +11,8 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
 use mcproctor_proto::server::StdioServer;
-use mcproctor_worker::bridge::{Bridge, BridgeError, BridgeOptions, SERVER_EXITED};
+use mcproctor_proto::call::SERVER_EXITED;
+use mcproctor_worker::bridge::{Bridge, BridgeError, BridgeOptions};
 use serde_json::{Value, json};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stdio-server.mjs");

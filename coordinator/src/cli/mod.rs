@@ -4,6 +4,7 @@ mod demo;
 mod exit;
 mod list;
 mod minimal_agent;
+mod proxy;
 mod root;
 mod run;
 mod runtime;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::exit::Exit;
-use super::{demo, list, minimal_agent, run, worker};
+use super::{demo, list, minimal_agent, proxy, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -28,6 +28,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// List the runs in a report folder.
     List(list::ListArgs),
+    /// Put the recording proxy in front of a server, for any agent.
+    Proxy(proxy::ProxyArgs),
     /// Run attempts for a coordinator. Started by `mcproctor run`.
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
@@ -58,6 +60,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Demo(args)) => demo::run(args),
         Some(Command::List(args)) => list::list(&args),
+        Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::id::RunId;
-use mcproctor_worker::agent::version;
+use mcproctor_worker::agent::{find_command, version};
 
 use super::exit::Exit;
 use super::runtime::{block_on, chain, complain};
@@ -197,10 +197,10 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
         ),
         Ok(ending) if ending.finished.invalid > 0 => complain(
             Exit::Failure,
-            &format!(
-                "{} iterations stayed invalid; the report says why",
-                ending.finished.invalid
-            ),
+            &match ending.finished.invalid {
+                1 => "1 iteration stayed invalid; the report says why".to_owned(),
+                more => format!("{more} iterations stayed invalid; the report says why"),
+            },
         ),
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,
@@ -209,9 +209,14 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
     }
 }
 
+/// The versions of the agents' programs, every one of which has to be there.
 fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
     let mut versions = BTreeMap::new();
     for agent in &config.run.agents {
+        if let Some(command) = &agent.command {
+            find_command(&command.program)
+                .map_err(|error| format!("agent {}: failed to {}", agent.name, chain(&error)))?;
+        }
         if agent.kind == AgentKind::Command || versions.contains_key(&agent.kind) {
             continue;
         }

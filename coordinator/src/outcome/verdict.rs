@@ -4,7 +4,7 @@
 //! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
 //! over is held against anybody.
 
-use mcproctor_proto::call::ToolCall;
+use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use mcproctor_proto::turn::{Turn, TurnEnding};
@@ -174,18 +174,36 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
 
 fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {
     if exposures.is_empty() {
-        return Some(Verdict::again(InvalidCause::Exposure, "no server was put in front of the agent"));
+        return Some(Verdict::again(
+            InvalidCause::Exposure,
+            "no server was put in front of the agent",
+        ));
     }
-    let missing = exposures.iter().find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
+    let missing = exposures
+        .iter()
+        .find(|exposure| !(exposure.initialized && exposure.tools_listed))?;
     let server = &missing.server;
     // The agent did come, and the server did not answer: that is the server's fault, and its author wants to know.
     if let Some(fault) = missing.faults.last() {
-        return Some(Verdict::again(InvalidCause::Server, format!("{server} did not answer: {}", fault.what)));
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!("{server} did not answer: {}", fault.what),
+        ));
     }
-    let what = if missing.initialized { "never listed the tools of" } else { "never connected to" };
+    let what = if missing.initialized {
+        "never listed the tools of"
+    } else {
+        "never connected to"
+    };
     // An agent that crashed before it came that far says why.
-    let why = last.and_then(|turn| turn.detail.as_ref()).map(|detail| format!(": {detail}")).unwrap_or_default();
-    Some(Verdict::again(InvalidCause::Exposure, format!("the agent {what} {server}{why}")))
+    let why = last
+        .and_then(|turn| turn.detail.as_ref())
+        .map(|detail| format!(": {detail}"))
+        .unwrap_or_default();
+    Some(Verdict::again(
+        InvalidCause::Exposure,
+        format!("the agent {what} {server}{why}"),
+    ))
 }
 
 fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
@@ -223,8 +241,31 @@ fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
             next: Next::Again { slower: Some(0) },
         });
     }
+    if let Some(call) = awaited_call(conversation, last) {
+        return Some(Verdict::again(
+            InvalidCause::Server,
+            format!(
+                "time was up after {:.1} s, {:.1} s of them waiting for {} to answer {}",
+                seconds(last.duration_ms),
+                seconds(call.duration_ms),
+                call.server,
+                call.tool
+            ),
+        ));
+    }
     let reason = detail(last, &format!("time was up after {:.1} s", seconds(last.duration_ms)));
     Some(Verdict::stands(Outcome::Failed(FailureClass::RanOutOfTime), reason))
+}
+
+/// The call of the turn that the server never answered, if most of the turn went by waiting for it: such time is not the
+/// agent's own.
+fn awaited_call<'a>(conversation: &'a Conversation, turn: &Turn) -> Option<&'a ToolCall> {
+    let unanswered = |call: &&ToolCall| matches!(call.state, CallState::NeverFinished | CallState::Suspended);
+    let of_turn = conversation.calls.iter().filter(|call| call.turn == turn.index);
+    of_turn
+        .filter(unanswered)
+        .max_by_key(|call| call.duration_ms)
+        .filter(|call| call.duration_ms.saturating_mul(2) > turn.duration_ms)
 }
 
 fn agent_error(last: Option<&Turn>) -> Option<Verdict> {

@@ -9,9 +9,6 @@ use tonic::{Request, Response, Status, Streaming};
 use super::auth::Tokens;
 use crate::store::{Store, StoreError};
 
-/// Up to this size a piece is taken into memory as a whole, which spares it a file of its own, in bytes.
-const IN_MEMORY: u64 = 256 << 10;
-
 pub(super) struct EvidenceService {
     pub(super) tokens: Tokens,
     pub(super) store: Store,
@@ -44,52 +41,13 @@ impl Evidence for EvidenceService {
         };
         let kind = EvidenceKind::from_name(&header.kind)
             .ok_or_else(|| Status::invalid_argument(format!("`{}` is no kind of evidence", header.kind)))?;
-        if header.bytes <= IN_MEMORY && header.offset == 0 {
-            self.take_whole(kind, &header, &mut chunks).await?;
-        } else {
-            self.take_in_pieces(kind, &header, &mut chunks).await?;
-        }
-        Ok(Response::new(v1::UploadReply { bytes: header.bytes }))
-    }
-}
-
-impl EvidenceService {
-    async fn take_whole(
-        &self,
-        kind: EvidenceKind,
-        header: &v1::UploadHeader,
-        chunks: &mut Streaming<v1::UploadChunk>,
-    ) -> Result<(), Status> {
-        let mut bytes = Vec::new();
-        while let Some(data) = next_data(chunks).await? {
-            if bytes.len() as u64 + data.len() as u64 > header.bytes {
-                return Err(too_much(header));
-            }
-            bytes.extend_from_slice(&data);
-        }
-        self.store
-            .put_evidence(kind, &header.sha256, bytes)
-            .await
-            .map_err(refused)?;
-        Ok(())
-    }
-
-    async fn take_in_pieces(
-        &self,
-        kind: EvidenceKind,
-        header: &v1::UploadHeader,
-        chunks: &mut Streaming<v1::UploadChunk>,
-    ) -> Result<(), Status> {
-        let begun = self
-            .store
-            .begin_evidence(kind, &header.sha256, header.bytes, header.offset)
-            .await;
+        let begun = self.store.begin_evidence(kind, &header.sha256, header.bytes, header.offset).await;
         let mut upload = begun.map_err(refused)?;
-        while let Some(data) = next_data(chunks).await? {
+        while let Some(data) = next_data(&mut chunks).await? {
             upload.append(&data).await.map_err(refused)?;
         }
         upload.finish().await.map_err(refused)?;
-        Ok(())
+        Ok(Response::new(v1::UploadReply { bytes: header.bytes }))
     }
 }
 
@@ -101,10 +59,6 @@ async fn next_data(chunks: &mut Streaming<v1::UploadChunk>) -> Result<Option<Vec
         }) => Ok(Some(data)),
         Some(_) => Err(Status::invalid_argument("after its header an upload holds data only")),
     }
-}
-
-fn too_much(header: &v1::UploadHeader) -> Status {
-    Status::invalid_argument(format!("more than the {} bytes that the header names", header.bytes))
 }
 
 fn refused(error: StoreError) -> Status {

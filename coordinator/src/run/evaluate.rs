@@ -14,6 +14,7 @@ use super::workers::{WorkerCommand, Workers};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::event::{AttemptKey, Event, Events};
+use crate::outcome::Outcome;
 use crate::plan::{Plan, Slot};
 use crate::record::{RunRecord, RunState};
 use crate::report::{ReportError, Written};
@@ -124,13 +125,17 @@ pub async fn evaluate(
             (planned.record, lock, Progress::default())
         }
         Some(asked) => {
-            let run = find_run(&store.reader()?, asked, &fingerprint_of_run(&config, &cases))?;
+            let fingerprint = fingerprint_of_run(&config, &cases);
+            let run = find_run(&store.reader()?, asked, &fingerprint)?;
             let lock = store.lock_run(&run.id)?;
+            // Whoever held the lock until now may have completed it.
+            let run = find_run(&store.reader()?, Some(run.id), &fingerprint)?;
             store.set_state(&run.id, RunState::Running).await?;
             let progress = Progress::read(&store.reader()?, &run, &events)?;
             (run, lock, progress)
         }
     };
+    let invalid_before = progress.invalid;
     let heard_only_by_others = events.clone();
     let listened = events.listen();
     events.say(Event::RunStarted {
@@ -190,7 +195,9 @@ pub async fn evaluate(
     stopping.abort();
     children.end().await;
     rpc.stop(RPC_GRACE).await;
-    let finished = finished?;
+    let mut finished = finished?;
+    // Those of earlier processes of the run are as invalid as this one's.
+    finished.invalid += invalid_before;
 
     let state = if finished.stopped.is_none() {
         RunState::Completed
@@ -230,12 +237,16 @@ async fn pass_on(mut shutdown: Shutdown, inputs: mpsc::Sender<Input>) {
 struct Progress {
     finished: HashSet<Slot>,
     tried: HashMap<Slot, Tried>,
+    /// Iterations that stayed invalid.
+    invalid: u64,
 }
 
 impl Progress {
     fn read(reader: &Reader, run: &RunRecord, events: &Events) -> Result<Self, StoreError> {
         let stored = reader.progress(&run.id)?;
+        let mut invalid = 0;
         reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
+            invalid += u64::from(matches!(attempt.outcome, Outcome::Invalid(_)));
             events.say(Event::AttemptFinished {
                 key: AttemptKey {
                     cell: attempt.cell,
@@ -265,6 +276,7 @@ impl Progress {
                     )
                 })
                 .collect(),
+            invalid,
         })
     }
 }

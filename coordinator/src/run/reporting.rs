@@ -17,7 +17,7 @@ use crate::store::Store;
 /// At least this long between two live reports.
 const PAUSE: Duration = Duration::from_secs(2);
 /// And this many times as long as the last one took, so that writing them never takes more than a small share.
-const SHARE: u32 = 10;
+const SHARE: u32 = 20;
 
 /// A report that follows the run.
 pub(super) struct LiveReport {
@@ -91,7 +91,7 @@ pub fn write_reports(
         what: "the store".to_owned(),
         source: Box::new(source),
     })?;
-    let data = StoredRun::new(reader, run, state, now_unix_ms);
+    let data = StoredRun::new(reader, run, state, now_unix_ms)?;
     let written = write_all(&data, &folder.join(&name))?;
     point_latest_to(folder, &name).map_err(|source| ReportError::Write {
         path: folder.join("latest"),

@@ -1,32 +1,24 @@
 //! A run in the store, as reports read it.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 
 use crate::record::{AttemptRecord, RunRecord, RunState};
 use crate::report::{ReportError, RunData};
 use crate::store::{AttemptFilter, Reader, StoreError};
 
-/// A run in the store. Attempts that are stored after the first pass are left out of the later ones, so that every pass
-/// shows the same.
+/// A run in the store, as it stood when this was made: what is stored later is left out, so that every pass shows the same.
 pub(super) struct StoredRun {
     reader: Reader,
     run: RunRecord,
     state: RunState,
     now_unix_ms: i64,
-    seen: Mutex<Option<HashSet<(u32, u32, u32)>>>,
+    until_now: AttemptFilter,
 }
 
 impl StoredRun {
-    pub(super) fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Self {
-        Self {
-            reader,
-            run,
-            state,
-            now_unix_ms,
-            seen: Mutex::new(None),
-        }
+    pub(super) fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Result<Self, ReportError> {
+        let mark = reader.watermark().map_err(unreadable("the attempts"))?;
+        Ok(Self { reader, run, state, now_unix_ms, until_now: AttemptFilter::ALL.up_to(mark) })
     }
 }
 
@@ -43,24 +35,11 @@ impl RunData for StoredRun {
         &self,
         visit: &mut dyn FnMut(AttemptRecord) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let first_pass = seen.is_none();
-        let keys = seen.get_or_insert_with(HashSet::new);
         let mut outcome = Ok(());
         self.reader
-            .for_each_attempt(&self.run.id, AttemptFilter::ALL, &mut |attempt| {
-                let key = (attempt.cell, attempt.iteration, attempt.attempt);
-                if first_pass {
-                    keys.insert(key);
-                } else if !keys.contains(&key) {
-                    return ControlFlow::Continue(());
-                }
+            .for_each_attempt(&self.run.id, self.until_now, &mut |attempt| {
                 outcome = visit(attempt);
-                if outcome.is_ok() {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
+                if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })
             .map_err(unreadable("the attempts"))?;
         outcome
@@ -77,8 +56,5 @@ impl RunData for StoredRun {
 
 fn unreadable(what: &str) -> impl FnOnce(StoreError) -> ReportError {
     let what = what.to_owned();
-    move |source| ReportError::Read {
-        what,
-        source: Box::new(source),
-    }
+    move |source| ReportError::Read { what, source: Box::new(source) }
 }

@@ -105,12 +105,21 @@ struct Attempt {
     conversation: Conversation,
 }
 
-/// A record that waits for its sync, and whom to tell.
-struct Stored {
-    worker: String,
-    lease: Lease,
-    record: Box<AttemptRecord>,
-    result: Result<PutAttempt, StoreError>,
+/// Something that was waited for is durable, or cannot be made so.
+enum Stored {
+    /// The note that an attempt is given out.
+    Lease {
+        worker: String,
+        assignment: Box<Assignment>,
+        result: Result<(), StoreError>,
+    },
+    /// An attempt's record.
+    Attempt {
+        worker: String,
+        lease: Lease,
+        record: Box<AttemptRecord>,
+        result: Result<PutAttempt, StoreError>,
+    },
 }
 
 struct Task {
@@ -361,39 +370,35 @@ impl Task {
         let run = self.work.run.id.clone();
         tokio::spawn(async move {
             let result = store.put_attempt(&run, lease.epoch, &record).await;
-            // The receiver outlives every record that is being stored.
-            let _ = stored
-                .send(Stored {
-                    worker,
-                    lease,
-                    record,
-                    result,
-                })
-                .await;
+            // The receiver outlives everything that is being stored.
+            let _ = stored.send(Stored::Attempt { worker, lease, record, result }).await;
         });
     }
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
-        let Stored {
-            worker,
-            lease,
-            record,
-            result,
-        } = stored;
-        self.storing.remove(&lease.attempt);
-        let accepted = result? == PutAttempt::Accepted;
-        self.send(&worker, Order::Acknowledged { lease, accepted });
-        self.events.say(Event::AttemptFinished {
-            key: AttemptKey {
-                cell: record.cell,
-                iteration: record.iteration,
-                attempt: record.attempt,
-            },
-            outcome: record.outcome,
-            reason: record.reason.clone(),
-            last: record.last,
-            duration_ms: record.duration_ms,
-        });
+        match stored {
+            Stored::Lease { worker, assignment, result } => {
+                result?;
+                // Its worker may have been lost, or the run stopped, while the note was written.
+                if self.finished.cancelled {
+                    self.conclude_lost(&worker, assignment.lease, "the run was stopped".to_owned());
+                } else if self.state.holds(&assignment.lease) {
+                    self.send(&worker, Order::Assignment(assignment));
+                }
+            }
+            Stored::Attempt { worker, lease, record, result } => {
+                self.storing.remove(&lease.attempt);
+                let accepted = result? == PutAttempt::Accepted;
+                self.send(&worker, Order::Acknowledged { lease, accepted });
+                self.events.say(Event::AttemptFinished {
+                    key: AttemptKey { cell: record.cell, iteration: record.iteration, attempt: record.attempt },
+                    outcome: record.outcome,
+                    reason: record.reason.clone(),
+                    last: record.last,
+                    duration_ms: record.duration_ms,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -462,7 +467,7 @@ impl Task {
             key: key(slot, number),
             worker: worker.clone(),
         });
-        self.send(&worker, Order::Assignment(Box::new(assignment)));
+        self.note_and_send(worker.clone(), key(slot, number), assignment);
         let conversation = Conversation::default();
         self.attempts.insert(
             lease.attempt,
@@ -474,6 +479,16 @@ impl Task {
                 conversation,
             },
         );
+    }
+
+    /// Sends an assignment once it is noted durably, so that whoever takes over from a killed coordinator knows of it.
+    fn note_and_send(&self, worker: String, key: AttemptKey, assignment: Assignment) {
+        let (store, stored, now) = (self.store.clone(), self.stored.clone(), self.clock.now_unix_ms());
+        tokio::spawn(async move {
+            let epoch = assignment.lease.epoch;
+            let result = store.put_lease(&assignment.run, key, epoch, &worker, now).await;
+            let _ = stored.send(Stored::Lease { worker, assignment: Box::new(assignment), result }).await;
+        });
     }
 
     /// A lost attempt ends as a fault of the machinery, with what was recorded before.

@@ -16,8 +16,8 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
-    /// The database is somebody else's.
-    #[error("use {}: it is an SQLite database, but not one of mcproctor's", path.display())]
+    /// The file is no database, or somebody else's.
+    #[error("use {}: it is no database of mcproctor's", path.display())]
     Foreign {
         /// The database.
         path: PathBuf,

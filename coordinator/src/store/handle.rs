@@ -20,7 +20,8 @@ use super::reader::Reader;
 use super::row::{AttemptRow, LeaseRow, RunRow, sql_int};
 use super::run_lock::RunLock;
 use super::schema;
-use super::upload::{self, Upload};
+use super::spool;
+use super::upload::Upload;
 use super::writer::{QUEUE, Syncs, Writer};
 use crate::event::AttemptKey;
 use crate::record::{AttemptRecord, RunRecord, RunState};
@@ -229,7 +230,7 @@ impl Store {
             }
             Ok(Have {
                 complete: false,
-                offset: upload::resume_at(&store.inner.layout, &hash, bytes),
+                offset: spool::resume_at(&store.inner.layout, &hash, bytes),
             })
         })
         .await

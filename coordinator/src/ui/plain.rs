@@ -32,10 +32,10 @@ impl PlainLog {
         self.view.apply(envelope);
         let at = envelope.at;
         let lines = match &envelope.event {
-            Event::RunStarted { already, .. } => {
+            Event::RunStarted { run, already } => {
                 self.last_progress_at = at;
                 self.finished_at_last_progress = self.view.totals().finished();
-                self.opening(*already)
+                self.opening(&run.notices, *already)
             }
             Event::Notice { text } => vec![format!("notice: {}", clean(text))],
             // Before the plan come the results that a resumed run brings along.
@@ -89,7 +89,7 @@ impl PlainLog {
         blank.into_iter().chain(lines.iter().map(without_style)).collect()
     }
 
-    fn opening(&self, already: u64) -> Vec<String> {
+    fn opening(&self, notices: &[String], already: u64) -> Vec<String> {
         let Some(plan) = self.view.plan() else {
             return Vec::new();
         };
@@ -116,7 +116,7 @@ impl PlainLog {
                 "with {total} iterations, passed ones are counted but not listed"
             ));
         }
-        lines.extend(self.view.notices().map(|notice| format!("notice: {notice}")));
+        lines.extend(notices.iter().map(|notice| format!("notice: {}", clean(notice))));
         lines
     }
 

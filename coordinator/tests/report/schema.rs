@@ -7,8 +7,18 @@ use serde_json::{Map, Value};
 
 const SCHEMA: &str = include_str!("../../../docs/results.schema.json");
 
-const KEYWORDS: [&str; 10] =
-    ["$ref", "type", "const", "enum", "required", "properties", "additionalProperties", "items", "minimum", "maximum"];
+const KEYWORDS: [&str; 10] = [
+    "$ref",
+    "type",
+    "const",
+    "enum",
+    "required",
+    "properties",
+    "additionalProperties",
+    "items",
+    "minimum",
+    "maximum",
+];
 
 /// Panics with the place of the first difference.
 pub(crate) fn check(results: &Value) {
@@ -38,7 +48,10 @@ fn node(root: &Value, schema: &Map<String, Value>, value: &Value, place: &str) {
     // A schema that says nothing about fields (`arguments`, `result`) allows any.
     if !documented.is_empty() && !open {
         for field in fields.keys() {
-            assert!(documented.contains(field.as_str()), "{place}: {field} is not documented");
+            assert!(
+                documented.contains(field.as_str()),
+                "{place}: {field} is not documented"
+            );
         }
     }
 }
@@ -49,7 +62,11 @@ fn chain(root: &Value, schema: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let mut next = schema.get("$ref").cloned();
     while let Some(reference) = next {
         let pointer = reference.as_str().unwrap().trim_start_matches('#').to_owned();
-        let target = root.pointer(&pointer).unwrap_or_else(|| panic!("{pointer} is not there")).as_object().unwrap();
+        let target = root
+            .pointer(&pointer)
+            .unwrap_or_else(|| panic!("{pointer} is not there"))
+            .as_object()
+            .unwrap();
         chain.push(target.clone());
         next = target.get("$ref").cloned();
     }
@@ -62,13 +79,19 @@ fn one(root: &Value, schema: &Map<String, Value>, value: &Value, place: &str) {
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
             one => one.as_str().into_iter().collect(),
         };
-        assert!(kinds.iter().any(|kind| is(value, kind)), "{place}: {value} is not {kinds:?}");
+        assert!(
+            kinds.iter().any(|kind| is(value, kind)),
+            "{place}: {value} is not {kinds:?}"
+        );
     }
     if let Some(expected) = schema.get("const") {
         assert_eq!(value, expected, "{place}");
     }
     if let Some(allowed) = schema.get("enum") {
-        assert!(allowed.as_array().unwrap().contains(value), "{place}: {value} is not one of {allowed}");
+        assert!(
+            allowed.as_array().unwrap().contains(value),
+            "{place}: {value} is not one of {allowed}"
+        );
     }
     if let (Some(least), Some(number)) = (schema.get("minimum").and_then(Value::as_f64), value.as_f64()) {
         assert!(number >= least, "{place}: {number} is below {least}");
@@ -78,11 +101,16 @@ fn one(root: &Value, schema: &Map<String, Value>, value: &Value, place: &str) {
     }
     if let Some(fields) = value.as_object() {
         for required in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
-            assert!(fields.contains_key(required.as_str().unwrap()), "{place}: {required} is missing");
+            assert!(
+                fields.contains_key(required.as_str().unwrap()),
+                "{place}: {required} is missing"
+            );
         }
         let properties = schema.get("properties").and_then(Value::as_object);
         for (name, field) in fields {
-            let own = properties.and_then(|properties| properties.get(name)).or(schema.get("additionalProperties"));
+            let own = properties
+                .and_then(|properties| properties.get(name))
+                .or(schema.get("additionalProperties"));
             if let Some(own) = own.and_then(Value::as_object) {
                 node(root, own, field, &format!("{place}.{name}"));
             }

@@ -119,6 +119,8 @@ impl Codex {
         if self.agent.builtin_tools == BuiltinTools::None {
             settings.extend(OWN_TOOLS.map(|feature| format!("features.{feature}=false")));
             settings.push("web_search=\"disabled\"".to_owned());
+            // Its newest models are given sub-agents whatever the features say.
+            settings.push("agents.enabled=false".to_owned());
         }
         settings
     }

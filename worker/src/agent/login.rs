@@ -15,8 +15,10 @@ pub(super) const PLACEHOLDER_KEY: &str = "sk-mcproctor-placeholder";
 /// The same in the form of an OAuth token of Anthropic's.
 pub(super) const PLACEHOLDER_TOKEN: &str = "sk-ant-oat01-mcproctor-placeholder";
 
-/// What reaches the model's maker without the relay needs from the worker's own environment.
-const NETWORK_VARIABLES: [&str; 9] = [
+/// What reaching the model's maker without the relay, and finding the login, needs of the worker's own environment.
+const OWN_VARIABLES: [&str; 11] = [
+    "USER",
+    "LOGNAME",
     "HTTPS_PROXY",
     "HTTP_PROXY",
     "NO_PROXY",
@@ -51,7 +53,7 @@ pub(super) fn own_environment(place: &Place, config_folder: &str, env: &mut BTre
         "HOME".to_owned(),
         SecretString::from(home.to_string_lossy().into_owned()),
     );
-    for name in NETWORK_VARIABLES.into_iter().chain([config_folder]) {
+    for name in OWN_VARIABLES.into_iter().chain([config_folder]) {
         if let Ok(value) = env::var(name) {
             env.entry(name.to_owned()).or_insert_with(|| SecretString::from(value));
         }

@@ -22,4 +22,4 @@ mod transcript;
 pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen, driver};
 pub use error::AgentError;
 pub use minimal::{MinimalArgs, minimal_agent};
-pub use program::{Program, find, version};
+pub use program::{Program, find, find_command, version};

@@ -104,7 +104,7 @@ pub fn find(kind: AgentKind) -> Result<Program, AgentError> {
 /// # Errors
 ///
 /// [`AgentError::NotFound`].
-pub(super) fn find_command(name: &str) -> Result<Program, AgentError> {
+pub fn find_command(name: &str) -> Result<Program, AgentError> {
     let found = if name.contains('/') {
         std::path::absolute(name)
             .ok()

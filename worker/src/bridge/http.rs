@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::message::{Kind, Message, parse_all};
 use super::reply::Reply;
-use super::router::SERVER_EXITED;
+use mcproctor_proto::call::SERVER_EXITED;
 use super::switchboard::{Receiver, Switchboard};
 
 /// The only path that is served.

@@ -26,5 +26,4 @@ mod server;
 mod switchboard;
 
 pub use error::BridgeError;
-pub use router::SERVER_EXITED;
 pub use server::{Bridge, BridgeOptions};

@@ -3,10 +3,12 @@
 //! `state` decides what comes next, `task` does it with the sibling rooms, which do not know each other.
 
 mod control;
+mod environment;
 mod seat;
 mod state;
 mod task;
 mod turn;
 
 pub use control::Control;
-pub use task::{Attempt, Ended, Environment, prepare};
+pub use environment::Environment;
+pub use task::{Attempt, Ended, prepare};

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
@@ -13,16 +14,19 @@ use mcproctor_proto::traffic::ModelTraffic;
 use tempfile::TempDir;
 use url::Url;
 
-use super::task::Environment;
+use super::environment::Environment;
 use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::{LinkError, Piece, piece};
 use crate::proxy::{CallObserver, ProxyError, ProxyOptions};
+use crate::redact::Redactor;
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
 
 /// A gap without a byte from the model that is longer than this counts as waiting for it.
 const SILENCE: Duration = Duration::from_secs(10);
+/// But in a short turn a gap of this part of its time already does.
+const SILENT_PART: u32 = 4;
 
 /// Why an agent could not be seated.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +54,8 @@ pub(super) enum TakeDownError {
     Proxy(#[from] ProxyError),
     #[error("{0}")]
     Evidence(#[from] LinkError),
+    #[error("take the secrets out of what the agent printed: {0}")]
+    Redaction(std::io::Error),
 }
 
 /// Everything that surrounds one agent.
@@ -59,6 +65,8 @@ pub(super) struct Seat {
     pub(super) output: OutputFiles,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) relay: Option<Relay>,
+    /// Knows everything that is secret about the attempt.
+    pub(super) redactor: Arc<Redactor>,
     records: TempDir,
 }
 
@@ -80,11 +88,8 @@ impl Seat {
         observer: impl Fn() -> Box<dyn CallObserver>,
     ) -> Result<Self, SeatError> {
         let sandbox = ProcessSandbox::set_up(&environment.base)?;
-        // Beside the sandbox, not inside it: the agent is not to see what is recorded of it.
-        let records = tempfile::Builder::new()
-            .prefix("records-")
-            .tempdir_in(&environment.base)
-            .map_err(SeatError::Records)?;
+        let records = sandbox.records()?;
+        let redactor = Arc::new(Redactor::of_attempt(&assignment.agent, &assignment.servers));
         let mut endpoints = Vec::new();
         for (index, server) in assignment.servers.iter().enumerate() {
             let spill = records.path().join(format!("server-{index}"));
@@ -98,10 +103,12 @@ impl Seat {
             let configure = |options: &mut ProxyOptions| {
                 options.debug_log = debug_log;
                 options.observer = Some(observer());
+                options.redactor = Some(Arc::clone(&redactor));
             };
             endpoints.push(Endpoint::start(server, &spill, configure).await?);
         }
-        let relay = start_relay(&assignment.agent).await?;
+        let silence = SILENCE.min(assignment.turn_timeout / SILENT_PART);
+        let relay = start_relay(&assignment.agent, silence).await?;
         let place = Place {
             home: sandbox.home().to_owned(),
             work: sandbox.work().to_owned(),
@@ -131,6 +138,7 @@ impl Seat {
             output,
             endpoints,
             relay,
+            redactor,
             records,
         })
     }
@@ -149,7 +157,8 @@ impl Seat {
 
     /// What is known of the model so far.
     pub(super) fn traffic(&self) -> ModelTraffic {
-        self.relay.as_ref().map(Relay::traffic).unwrap_or_default()
+        let traffic = self.relay.as_ref().map(Relay::traffic).unwrap_or_default();
+        without_secrets(traffic, &self.redactor)
     }
 
     /// Stops everything and names the pieces of evidence.
@@ -160,6 +169,7 @@ impl Seat {
             output,
             endpoints,
             relay,
+            redactor,
             records,
         } = self;
         drop(driver);
@@ -169,11 +179,12 @@ impl Seat {
         // The agent's processes go first, so that nothing is recorded that no agent did.
         drop(sandbox);
         let traffic = match relay {
-            Some(relay) => relay.stop().await,
+            Some(relay) => without_secrets(relay.stop().await, &redactor),
             None => ModelTraffic::default(),
         };
         let mut calls = Vec::new();
         let mut exposures = Vec::new();
+        let printed = output.clone();
         let mut files: Vec<(EvidenceKind, PathBuf)> = vec![
             (EvidenceKind::Transcript, output.stdout),
             (EvidenceKind::Stderr, output.stderr),
@@ -193,6 +204,8 @@ impl Seat {
                 files.push((EvidenceKind::ToolList, path));
             }
         }
+        // What the proxy recorded is without secrets already; what the agent printed may repeat what a tool told it.
+        redact(&redactor, [&printed.stdout, &printed.stderr]).await?;
         let mut pieces = Vec::new();
         for (kind, path) in files {
             if tokio::fs::try_exists(&path).await.unwrap_or(false)
@@ -229,8 +242,30 @@ async fn write(path: &Path, bytes: &[u8]) -> Result<(), LinkError> {
         })
 }
 
+fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraffic {
+    if let Some(refusal) = &mut traffic.refusal {
+        refusal.message = redactor.text(std::mem::take(&mut refusal.message));
+    }
+    traffic
+}
+
+/// Takes the secrets out of files, before they are named by their hash.
+async fn redact(redactor: &Arc<Redactor>, files: [&PathBuf; 2]) -> Result<(), TakeDownError> {
+    for path in files.into_iter().cloned() {
+        let redactor = Arc::clone(redactor);
+        let redacted = tokio::task::spawn_blocking(move || match redactor.file(&path) {
+            // An agent that was never started has printed nothing.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        });
+        let redacted = redacted.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        redacted.map_err(TakeDownError::Redaction)?;
+    }
+    Ok(())
+}
+
 /// The relay of an agent that has a key, or that talks to a model without one.
-async fn start_relay(agent: &Agent) -> Result<Option<Relay>, SeatError> {
+async fn start_relay(agent: &Agent, silence: Duration) -> Result<Option<Relay>, SeatError> {
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
@@ -249,7 +284,7 @@ async fn start_relay(agent: &Agent) -> Result<Option<Relay>, SeatError> {
         dialect,
         upstream,
         credential: agent.credential.clone(),
-        silence: SILENCE,
+        silence,
     };
     Ok(Some(Relay::start(options).await?))
 }

@@ -1,6 +1,5 @@
 //! Composes the rooms of the worker for one attempt.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use mcproctor_proto::assignment::{Assignment, AttemptReport, Instruction, LiveEvent, TurnReport};
@@ -12,22 +11,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::control::Control;
+use super::environment::Environment;
 use super::seat::Seat;
 use super::state::{Life, Step};
 use super::turn::run_turn;
 use crate::link::Piece;
 use crate::proxy::CallObserver;
-
-/// What all attempts of a worker share.
-#[derive(Clone, Debug)]
-pub struct Environment {
-    /// Where sandboxes and recordings are made. Not under the temporary folder, where codex refuses to run its helpers.
-    pub base: PathBuf,
-    /// The user's own home, for agents with their own login.
-    pub own_home: Option<PathBuf>,
-    /// Where `--debug` writes; contains secrets.
-    pub debug_log: Option<PathBuf>,
-}
+use crate::redact::Redactor;
 
 /// An attempt that is ready to run.
 #[derive(Debug)]
@@ -84,9 +74,10 @@ impl Attempt {
         let mut seat = match Seat::set_up(&self.assignment, &self.environment, observer).await {
             Ok(seat) => seat,
             Err(error) => {
+                let redactor = Redactor::of_attempt(&self.assignment.agent, &self.assignment.servers);
                 let report = AttemptReport {
                     duration_ms: ms_since(begun),
-                    ..AttemptReport::fault(error.to_string())
+                    ..AttemptReport::fault(redactor.text(error.to_string()))
                 };
                 return Ended {
                     report,

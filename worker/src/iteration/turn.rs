@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::seat::Seat;
 use crate::agent::{Exit, Invocation};
+use crate::redact::Redactor;
 use crate::sandbox::{Limits, Output, ProcessEnd, Spec};
 
 /// How often silence is looked for.
@@ -62,6 +63,7 @@ pub(super) async fn run_turn(
             read(seat, &mut turn, &end, cut.as_ref());
         }
     }
+    redact(&mut turn, &seat.redactor);
     turn.duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     turn
 }
@@ -172,7 +174,10 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
 fn refused_for_good(seat: &Seat) -> bool {
     let refusal = seat.relay.as_ref().and_then(|relay| relay.traffic().refusal);
     refusal.is_some_and(|refusal| {
-        matches!(refusal.kind(), RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota)
+        matches!(
+            refusal.kind(),
+            RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+        )
     })
 }
 
@@ -241,6 +246,22 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
             turn.detail = Some("the agent was killed for want of memory".to_owned());
         }
         None => {}
+    }
+}
+
+/// Takes the secrets out of what the agent said, which may repeat what a tool or its environment told it. The prompt is the
+/// test case's own.
+fn redact(turn: &mut Turn, redactor: &Redactor) {
+    let refusal = turn.model_refusal.iter_mut().map(|refusal| &mut refusal.message);
+    let escapes = turn.escapes.iter_mut().map(|escape| &mut escape.what);
+    let texts = turn
+        .detail
+        .iter_mut()
+        .chain(&mut turn.warnings)
+        .chain(escapes)
+        .chain(refusal);
+    for text in texts.chain([&mut turn.reply]) {
+        *text = redactor.text(std::mem::take(text));
     }
 }
 

@@ -52,3 +52,13 @@ pub enum ProxyError {
     #[error("run the recorder: {0}")]
     Recorder(String),
 }
+
+impl ProxyError {
+    /// Whether the options are wrong, rather than the machine.
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Target { .. } | Self::Header { .. } | Self::CaFile(_) | Self::NotLoopback(_) | Self::Listen { .. }
+        )
+    }
+}

@@ -18,11 +18,11 @@ use super::admission::{Admission, Gate};
 use super::body::{Exchange, Live, Outgoing, Replay, Reply};
 use super::headers::{self, Injected};
 use super::queue::{Ending, Queue, ReplyHead, RequestHead, Tap};
-use super::redact::Redactor;
 use super::redirect::{self, Redirect};
 use super::reply::{ToAgent, own};
 use super::target::Target;
 use super::upstream::{Connector, Link, SendError, reason};
+use crate::redact::Redactor;
 
 /// What every connection of one proxy shares.
 pub(super) struct Shared {

@@ -9,7 +9,7 @@ use mcproctor_proto::server::Header;
 use secrecy::ExposeSecret;
 
 use super::error::ProxyError;
-use super::redact::Redactor;
+use crate::redact::Redactor;
 
 /// Headers that the proxy adds to every request.
 #[derive(Debug, Default)]

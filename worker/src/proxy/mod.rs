@@ -13,7 +13,7 @@
 //! 1. `recorder` is a thread of its own that takes the copies in order.
 //! 2. `decode`, `sse` and `gather` turn them into messages (`message`, `scan` for those beyond the cap).
 //! 3. `pairing` and `survey` are pure: messages in, records out.
-//! 4. `record` redacts (`redact`) and writes.
+//! 4. `record` redacts (`crate::redact`) and writes.
 
 mod admission;
 mod body;
@@ -29,7 +29,6 @@ mod pairing;
 mod queue;
 mod record;
 mod recorder;
-mod redact;
 mod redirect;
 mod reply;
 mod scan;

@@ -4,10 +4,12 @@ use std::fmt;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use mcproctor_proto::server::HttpServer;
 
 use super::record::CallObserver;
+use crate::redact::Redactor;
 
 /// How one recording proxy is set up.
 pub struct ProxyOptions {
@@ -27,6 +29,8 @@ pub struct ProxyOptions {
     pub keep: bool,
     /// Where the headers of every request are written. They contain secrets.
     pub debug_log: Option<Box<dyn Write + Send>>,
+    /// What is kept out of the records; `None` for the secrets of `upstream` alone.
+    pub(crate) redactor: Option<Arc<Redactor>>,
     /// Told of every call as it starts and ends.
     pub observer: Option<Box<dyn CallObserver>>,
 }
@@ -43,6 +47,7 @@ impl ProxyOptions {
             body_copy_cap: 8 * 1024 * 1024,
             keep: true,
             debug_log: None,
+            redactor: None,
             observer: None,
         }
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::ProxyError;
-use super::redact::Redactor;
+use crate::redact::Redactor;
 
 /// Told of calls on the recorder's thread, never on the way of the bytes.
 pub trait CallObserver: Send {
@@ -221,7 +221,7 @@ impl Records {
     }
 
     fn redacted(&self, mut call: ToolCall) -> ToolCall {
-        call.tool = self.redactor.text(call.tool);
+        call.tool = self.redactor.name(call.tool);
         call.arguments = call.arguments.map(|arguments| self.redactor.json(arguments));
         call.result = call.result.map(|result| self.redactor.json(result));
         call.error = call.error.map(|error| self.redactor.text(error));

@@ -67,19 +67,17 @@ impl Watched {
             .push(data, &self.asked, &shared.target, &shared.own_origin);
         let exchange = self.reply.exchange();
         match out.announcement {
-            Some(Announcement::Path { path, target }) => {
-                if shared.gate.open(&path) {
-                    exchange.queue().push(Tap::Endpoint {
-                        exchange: exchange.id(),
-                        target,
-                    });
-                }
+            Some(Announcement::Path { path, target }) if shared.gate.open(&path) => {
+                exchange.queue().push(Tap::Endpoint {
+                    exchange: exchange.id(),
+                    target,
+                });
             }
+            Some(Announcement::Path { .. }) | None => {}
             Some(Announcement::Elsewhere(origin)) => exchange.queue().push(Tap::Fault {
                 at: Instant::now(),
                 what: format!("the server wants messages posted to another origin, {origin}, which is not reached"),
             }),
-            None => {}
         }
         Bytes::from(out.bytes)
     }

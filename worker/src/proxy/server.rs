@@ -23,9 +23,9 @@ use super::headers::Injected;
 use super::options::ProxyOptions;
 use super::queue::{Queue, Tap};
 use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
-use super::redact::Redactor;
 use super::target::Target;
 use super::upstream::Connector;
+use crate::redact::Redactor;
 
 /// How long the listener rests when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -86,6 +86,8 @@ impl Proxy {
             target,
         });
         let url = format!("{own_origin}{}", shared.target.path);
+        // What passes is changed only for this server's secrets; more of them may be kept out of the records.
+        let redactor = options.redactor.clone().unwrap_or(redactor);
         let recorder = Recorder::start(options, queue, redactor)?;
         let (stop, stopped) = oneshot::channel();
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response};
+use http::{HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -26,29 +26,35 @@ pub(super) enum Outbound {
 }
 
 impl Outbound {
+    /// The way to this API, with the system's certificate authorities and the environment's proxy.
     pub(super) fn new(upstream: &Upstream) -> Result<Self, RelayError> {
+        let roots = if upstream.https() {
+            system_roots()?
+        } else {
+            Arc::new(RootCertStore::empty())
+        };
+        Self::through(roots, proxy_before(upstream))
+    }
+
+    /// A way with these certificate authorities, and through this proxy if there is one.
+    pub(super) fn through(roots: Arc<RootCertStore>, proxy: Option<Proxy>) -> Result<Self, RelayError> {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        let tls = if upstream.https() {
-            system_roots()?
-        } else {
-            without_roots()?
-        };
         // HTTP/1.1 only: a relay has few requests at once, and an aborted one then closes its connection upstream.
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
+            .with_tls_config(configuration(roots)?)
             .https_or_http()
             .enable_http1();
         let mut client = Client::builder(TokioExecutor::new());
         client
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(60));
-        Ok(match proxy_before(upstream) {
-            Some((uri, authorization)) => {
-                let mut tunnel = Tunnel::new(uri, tcp);
-                if let Some(authorization) = authorization {
+        Ok(match proxy {
+            Some(proxy) => {
+                let mut tunnel = Tunnel::new(proxy.uri, tcp);
+                if let Some(authorization) = proxy.authorization {
                     tunnel = tunnel.with_auth(authorization);
                 }
                 Self::Tunnel(client.build(connector.wrap_connector(tunnel)))
@@ -65,17 +71,26 @@ impl Outbound {
     }
 }
 
+/// A proxy that opens tunnels by CONNECT.
+pub(super) struct Proxy {
+    pub(super) uri: Uri,
+    pub(super) authorization: Option<HeaderValue>,
+}
+
 /// The proxy for https upstreams: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, never for loopback.
-fn proxy_before(upstream: &Upstream) -> Option<(http::Uri, Option<HeaderValue>)> {
+fn proxy_before(upstream: &Upstream) -> Option<Proxy> {
     if !upstream.https() || upstream.loopback() {
         return None;
     }
     let intercept = Matcher::from_env().intercept(&upstream.origin().ok()?)?;
-    Some((intercept.uri().clone(), intercept.basic_auth().cloned()))
+    Some(Proxy {
+        uri: intercept.uri().clone(),
+        authorization: intercept.basic_auth().cloned(),
+    })
 }
 
 /// The system's certificate authorities, read once a process: every attempt has a relay of its own.
-fn system_roots() -> Result<ClientConfig, RelayError> {
+fn system_roots() -> Result<Arc<RootCertStore>, RelayError> {
     static ROOTS: OnceLock<Arc<RootCertStore>> = OnceLock::new();
     let roots = ROOTS.get_or_init(|| {
         let mut roots = RootCertStore::empty();
@@ -84,13 +99,10 @@ fn system_roots() -> Result<ClientConfig, RelayError> {
         Arc::new(roots)
     });
     if roots.is_empty() {
-        return Err(RelayError::NoRoots);
+        Err(RelayError::NoRoots)
+    } else {
+        Ok(Arc::clone(roots))
     }
-    configuration(Arc::clone(roots))
-}
-
-fn without_roots() -> Result<ClientConfig, RelayError> {
-    configuration(Arc::new(RootCertStore::empty()))
 }
 
 fn configuration(roots: Arc<RootCertStore>) -> Result<ClientConfig, RelayError> {

@@ -18,11 +18,12 @@ use serde_json::json;
 use super::connect::Outbound;
 use super::credential::Key;
 use super::endpoint::{Dialect, Upstream, is_loopback, purpose};
+use super::failure::shorten;
 use super::observe::{Entry, Observed};
 use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::traffic::{End, Ledger};
-use super::verdict::{Reading, shorten};
+use super::verdict::Reading;
 
 /// What every request of one relay shares.
 pub(super) struct Forward {

@@ -9,6 +9,7 @@ mod content;
 mod credential;
 mod endpoint;
 mod error;
+mod failure;
 mod forward;
 mod observe;
 mod retry_after;

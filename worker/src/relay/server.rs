@@ -52,9 +52,14 @@ impl Relay {
     /// When the base URL or the credential cannot be used, no certificate authorities are found for an `https` one, or no
     /// port can be had. Whether the API can be reached shows with the first request.
     pub async fn start(options: RelayOptions) -> Result<Self, RelayError> {
+        let outbound = Outbound::new(&Upstream::new(options.dialect, &options.upstream)?)?;
+        Self::start_with(options, outbound).await
+    }
+
+    /// Starts with a way out of the caller's own.
+    pub(super) async fn start_with(options: RelayOptions, outbound: Outbound) -> Result<Self, RelayError> {
         let upstream = Upstream::new(options.dialect, &options.upstream)?;
         let key = Arc::new(Key::new(options.dialect, &options.credential)?);
-        let outbound = Outbound::new(&upstream)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .map_err(RelayError::Listen)?;

@@ -11,6 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{Dialect, Relay, RelayOptions};
 
+mod tls;
+
 const KEY: &str = "sentinel-key-4711";
 
 async fn relay(dialect: Dialect, upstream: &str) -> Relay {

@@ -7,14 +7,12 @@ use serde_json::Value;
 
 use super::content::Decoder;
 use super::credential::Key;
+use super::failure::{Failure, failure_of, failure_of_body, shorten, text};
 use super::traffic::End;
 use crate::sse::Events;
 
 /// The longest body or event that is read whole; of a longer JSON response the model is not known.
 const LIMIT: usize = 1024 * 1024;
-
-/// The length of a refusal's message, in characters.
-const MESSAGE: usize = 300;
 
 /// What the copy of a response body says.
 pub(super) struct Reading {
@@ -39,11 +37,6 @@ enum Body {
     },
     /// One document.
     Whole(Vec<u8>),
-}
-
-struct Failure {
-    code: Option<String>,
-    message: String,
 }
 
 impl Reading {
@@ -169,15 +162,6 @@ impl Reading {
     }
 }
 
-/// Cuts the API's words to a length for reports.
-pub(super) fn shorten(message: &str) -> String {
-    let message = message.trim();
-    match message.char_indices().nth(MESSAGE) {
-        Some(_) => message.chars().take(MESSAGE - 1).chain(['…']).collect(),
-        None => message.to_owned(),
-    }
-}
-
 /// What one event means.
 enum Step {
     Begun(Option<String>),
@@ -225,43 +209,6 @@ fn step(name: &str, data: &[u8]) -> Step {
             Some(failure) => Step::Failed(failure),
             None => Step::Chunk(text(&document, "model")),
         },
-    }
-}
-
-/// Reads an `error` member; `None` when it is null.
-fn failure_of(error: &Value) -> Option<Failure> {
-    match error {
-        Value::Null => None,
-        Value::String(message) => Some(Failure {
-            code: None,
-            message: message.clone(),
-        }),
-        error => Some(Failure {
-            code: error
-                .get("details")
-                .and_then(|details| text(details, "error_code"))
-                .or_else(|| text(error, "code"))
-                .or_else(|| text(error, "type")),
-            message: text(error, "message").unwrap_or_else(|| error.to_string()),
-        }),
-    }
-}
-
-fn failure_of_body(body: &[u8]) -> Failure {
-    let document = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
-        code: text(&document, "code"),
-        message: text(&document, "message")
-            .or_else(|| text(&document, "detail"))
-            .unwrap_or_else(|| String::from_utf8_lossy(body).into_owned()),
-    })
-}
-
-fn text(document: &Value, key: &str) -> Option<String> {
-    match document.get(key)? {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
     }
 }
 

@@ -1,15 +1,21 @@
 //! The folders of one sandbox, and their removal.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use super::error::SandboxError;
 use super::tree::Marks;
 
 /// What the names of sandboxes begin with.
 const PREFIX: &str = "attempt-";
+
+/// What the names of the folders beside them begin with.
+const RECORDS_PREFIX: &str = "records-of-";
 
 /// The name of the file in a sandbox that its worker keeps locked.
 const LOCK: &str = "lock";
@@ -37,21 +43,31 @@ impl Folder {
             .tempdir_in(&base)
             .map_err(failed(&base))?
             .keep();
-        let lock_path = path.join(LOCK);
-        let lock = File::create(&lock_path)
-            .and_then(|file| file.lock().map(|()| file))
-            .map_err(|source| {
-                let _ = fs::remove_dir_all(&path);
-                SandboxError::File {
-                    path: lock_path,
-                    source,
-                }
-            })?;
+        let lock = hold(&path).map_err(|source| {
+            let _ = fs::remove_dir_all(&path);
+            SandboxError::File {
+                path: path.join(LOCK),
+                source,
+            }
+        })?;
         Ok(Self { path, _lock: lock })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Makes a folder beside it that goes with it when its worker dies, readable by its owner only. Its life is otherwise
+    /// its holder's, because what was recorded is needed after the sandbox is gone.
+    pub(super) fn beside(&self) -> Result<TempDir, SandboxError> {
+        let path = records_beside(&self.path);
+        let name = path.file_name().unwrap_or_default();
+        tempfile::Builder::new()
+            .prefix(name)
+            .rand_bytes(0)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(path.parent().unwrap_or(&self.path))
+            .map_err(|source| SandboxError::Folder { path, source })
     }
 
     /// Makes a folder inside, readable by its owner only.
@@ -66,6 +82,22 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = remove(&self.path);
     }
+}
+
+/// Makes and locks the lock file. It gets its name once it is locked, so that nobody finds it unlocked.
+fn hold(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join("lock-new");
+    let lock = File::create(&unnamed)?;
+    lock.lock()?;
+    fs::rename(&unnamed, folder.join(LOCK))?;
+    Ok(lock)
+}
+
+/// Where what is recorded of the sandbox at `path` lies: beside it, because its agent is not to see it.
+fn records_beside(path: &Path) -> PathBuf {
+    let mut name = OsString::from(RECORDS_PREFIX);
+    name.push(path.file_name().unwrap_or_default());
+    path.with_file_name(name)
 }
 
 /// Makes `path` and what is missing above it, readable by its owner only. What is there already stays as it is.
@@ -124,6 +156,7 @@ pub(super) fn remove_stale(base: &Path) -> usize {
         if let Some(marks) = Marks::of_folder(&path) {
             marks.kill_all();
         }
+        let _ = remove(&records_beside(&path));
         removed += usize::from(remove(&path).is_ok());
     }
     removed
@@ -171,10 +204,29 @@ mod tests {
         let lost = base.path().join("attempt-lost");
         fs::create_dir(&lost).unwrap();
         fs::write(lost.join(LOCK), "").unwrap();
+        let (records, of_held) = (records_beside(&lost), held.beside().unwrap());
+        fs::create_dir(&records).unwrap();
         fs::create_dir(base.path().join("something-else")).unwrap();
         assert_eq!(remove_stale(base.path()), 1);
-        assert!(!lost.exists());
-        assert!(held.path().exists());
+        assert!(!lost.exists() && !records.exists());
+        assert!(held.path().exists() && of_held.path().exists());
         assert!(base.path().join("something-else").exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_dead_worker_left_running_is_killed_with_its_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let lost = base.path().join("attempt-lost-agent");
+        fs::create_dir(&lost).unwrap();
+        fs::write(lost.join(LOCK), "").unwrap();
+        let mut agent = std::process::Command::new("sleep")
+            .arg("600")
+            .env(super::super::tree::MARKER, "attempt-lost-agent")
+            .spawn()
+            .unwrap();
+        assert_eq!(remove_stale(base.path()), 1);
+        let status = agent.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
     }
 }

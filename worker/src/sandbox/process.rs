@@ -10,12 +10,16 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 
 use secrecy::{ExposeSecret as _, SecretString};
+use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::error::SandboxError;
 use super::folder::{self, Folder};
 use super::running::RunningProcess;
 use super::tree::{MARKER, Marks};
+
+/// The name that agents see as the user's, whoever the user is.
+const USER: &str = "agent";
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -110,6 +114,16 @@ impl ProcessSandbox {
         folder::remove_stale(base)
     }
 
+    /// A folder for what is recorded of the agent, where the agent cannot see it. It stays when the sandbox is dropped, and
+    /// goes with the sandbox when its worker dies.
+    ///
+    /// # Errors
+    ///
+    /// [`SandboxError::Folder`].
+    pub fn records(&self) -> Result<TempDir, SandboxError> {
+        self.folder.beside()
+    }
+
     /// The agent's home folder.
     pub fn home(&self) -> &Path {
         &self.home
@@ -182,15 +196,12 @@ impl ProcessSandbox {
         }
         // A folder whose name holds a colon cannot be in PATH at all.
         folders.retain(|folder| !folder.as_os_str().as_encoded_bytes().contains(&b':'));
-        let user = env::var_os("USER")
-            .filter(|user| !user.is_empty())
-            .unwrap_or_else(|| "agent".into());
         let mut environment: BTreeMap<OsString, OsString> = BTreeMap::from([
             ("PATH".into(), env::join_paths(folders).unwrap_or_default()),
             ("HOME".into(), self.home.clone().into()),
             ("TMPDIR".into(), self.temporary.clone().into()),
-            ("USER".into(), user.clone()),
-            ("LOGNAME".into(), user),
+            ("USER".into(), USER.into()),
+            ("LOGNAME".into(), USER.into()),
             ("SHELL".into(), "/bin/sh".into()),
             ("LANG".into(), "C.UTF-8".into()),
             ("TERM".into(), "dumb".into()),

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// Bytes read at once.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 64 * 1024;
 
 /// The longest line that is handed on whole.
 pub(super) const LINE_LIMIT: usize = 64 * 1024 * 1024;
@@ -15,6 +15,7 @@ pub(super) const LINE_LIMIT: usize = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Tail {
     file: File,
+    chunk: Box<[u8]>,
     partial: Vec<u8>,
     lines: VecDeque<Vec<u8>>,
     bytes: u64,
@@ -28,6 +29,7 @@ impl Tail {
         file.seek(SeekFrom::End(0))?;
         Ok(Self {
             file,
+            chunk: vec![0; CHUNK].into_boxed_slice(),
             partial: Vec::new(),
             lines: VecDeque::new(),
             bytes: 0,
@@ -42,17 +44,23 @@ impl Tail {
 
     /// Reads some of what is there. Returns whether there was anything.
     pub(super) fn read_some(&mut self) -> io::Result<bool> {
-        let mut chunk = vec![0; CHUNK];
-        let count = self.file.read(&mut chunk)?;
-        self.bytes += count as u64;
-        let mut rest = &chunk[..count];
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let read = self.file.read(&mut chunk);
+        if let Ok(count) = read {
+            self.split(&chunk[..count]);
+        }
+        self.chunk = chunk;
+        Ok(read? > 0)
+    }
+
+    fn split(&mut self, mut rest: &[u8]) {
+        self.bytes += rest.len() as u64;
         while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
             self.keep(&rest[..end]);
             self.lines.push_back(std::mem::take(&mut self.partial));
             rest = &rest[end + 1..];
         }
         self.keep(rest);
-        Ok(count > 0)
     }
 
     /// The line that no line feed ended.

@@ -125,7 +125,7 @@ mod platform {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter_map(|pid| Some((pid, stat(pid)?)))
             .collect();
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let spared = worker_and_above(&processes);
         let mut found: Vec<i32> = Vec::new();
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for (&pid, stat) in &processes {
@@ -133,21 +133,34 @@ mod platform {
             let led = marks
                 .leader
                 .is_some_and(|leader| [pid, stat.group, stat.session].contains(&leader));
-            if pid != own && pid != 1 && !stat.dead() && (led || marked(marks, pid)) {
+            if !stat.dead() && !spared.contains(&pid) && (led || marked(marks, pid)) {
                 found.push(pid);
             }
         }
         let mut next = 0;
-        while let Some(&parent) = found.get(next) {
-            next += 1;
-            for &child in children.get(&parent).into_iter().flatten() {
-                if !found.contains(&child) && processes.get(&child).is_some_and(|stat| !stat.dead()) {
+        while let Some(parent) = found.get(next) {
+            for &child in children.get(parent).into_iter().flatten() {
+                let alive = processes.get(&child).is_some_and(|stat| !stat.dead());
+                if alive && !spared.contains(&child) && !found.contains(&child) {
                     found.push(child);
                 }
             }
+            next += 1;
         }
         found.retain(|&pid| processes.get(&pid).is_some_and(|&stat| kill(pid, stat)));
         found
+    }
+
+    /// The worker and what it descends from, which carry no mark but by accident: a shell, say, whose current directory
+    /// lies in the sandbox.
+    fn worker_and_above(processes: &BTreeMap<i32, Stat>) -> Vec<i32> {
+        let mut line = vec![1];
+        let mut next = i32::try_from(std::process::id()).unwrap_or(1);
+        while let Some(stat) = processes.get(&next).filter(|_| !line.contains(&next)) {
+            line.push(next);
+            next = stat.parent;
+        }
+        line
     }
 
     /// Kills the process, unless its id belongs to another one by now. Says whether it was there.

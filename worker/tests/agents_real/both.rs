@@ -72,13 +72,10 @@ scenarios:
   - when: cities
     steps: [{call: list_cities}, {answer: 'Found: {result}'}]
 ";
-    let mut seat = Seat::take(kind, scenario, |_, _| ()).await;
-    // Again, with the same server behind a slow door.
-    let url = {
-        let mut url = String::new();
-        seat = Seat::take(kind, scenario, |_, place| url.clone_from(&place.mcp_servers[0].1)).await;
-        slow_to_answer(&url, Duration::from_secs(3)).await
-    };
+    // A first seat for its server and its model, a second one with a slow door in front of that server.
+    let mut url = String::new();
+    let seat = Seat::take(kind, scenario, |_, place| url.clone_from(&place.mcp_servers[0].1)).await;
+    let url = slow_to_answer(&url, Duration::from_secs(3)).await;
     let model = seat.model.base_url();
     let mut late = Seat::take(kind, scenario, |_, place| {
         place.mcp_servers[0].1 = url;

@@ -6,6 +6,9 @@ use super::*;
 
 const KIND: AgentKind = AgentKind::Codex;
 
+/// Codex gives it one tool, `exec`, for scripts that call the others.
+const SCRIPTING_MODEL: &str = "gpt-6-sol";
+
 #[tokio::test]
 async fn codex_holds_two_turns_in_one_thread_with_the_servers_tools_only() {
     both::two_turns(KIND).await;
@@ -55,4 +58,48 @@ async fn codex_gets_over_a_lost_connection_and_the_turn_is_complete() {
         (reading.ending, reading.reply.as_str()),
         (TurnEnding::Completed, "hello")
     );
+}
+
+#[tokio::test]
+async fn codex_with_a_model_that_calls_tools_from_scripts_is_read_the_same() {
+    let scenario = "
+scenarios:
+  - when: cities
+    steps: [{call: list_cities}, {answer: 'Found: {result}'}]
+";
+    let mut seat = Seat::take(KIND, scenario, |agent, _| {
+        agent.model = Some(SCRIPTING_MODEL.to_owned())
+    })
+    .await;
+    let reading = seat.turn(0, "Which cities?").await;
+    let offered = seat.offered(0);
+    assert!(offered.contains(&"functions.exec".to_owned()), "{offered:?}");
+    assert!(!offered.iter().any(|tool| tool.contains("agent")), "{offered:?}");
+    assert!(reading.reply.contains("Vienna"), "{}", seat.transcript());
+    assert_eq!(
+        (reading.reported_calls, reading.escapes.len()),
+        (Some(1), 0),
+        "{}",
+        seat.transcript()
+    );
+}
+
+#[tokio::test]
+async fn several_agents_run_side_by_side_without_meeting() {
+    let scenario = "
+scenarios:
+  - when: cities
+    steps: [{call: list_cities}, {answer: 'Found: {result}'}]
+";
+    let turn = || async {
+        let mut seat = Seat::take(KIND, scenario, |_, _| ()).await;
+        seat.turn(0, "Which cities?").await
+    };
+    let (one, two, three) = tokio::join!(turn(), turn(), turn());
+    for reading in [one, two, three] {
+        assert_eq!(
+            (reading.ending, reading.reported_calls),
+            (TurnEnding::Completed, Some(1))
+        );
+    }
 }

@@ -17,18 +17,11 @@ struct Attempt {
 
 impl Attempt {
     fn good() -> Self {
-        let conversation = Conversation {
-            turns: vec![turn(0, TurnEnding::Completed)],
-            calls: vec![call("a", CallState::Ok)],
-            exposures: vec![exposed()],
-            traffic: ModelTraffic {
-                observed: true,
-                requests: 2,
-                succeeded: 2,
-                ..ModelTraffic::default()
-            },
-            ..Conversation::default()
-        };
+        let mut conversation = Conversation::default();
+        conversation.turns = vec![turn(0, TurnEnding::Completed)];
+        conversation.calls = vec![call("a", CallState::Ok)];
+        conversation.exposures = vec![exposed()];
+        conversation.traffic = ModelTraffic { observed: true, requests: 2, succeeded: 2, ..ModelTraffic::default() };
         Self {
             machinery_fault: None,
             interrupted: false,
@@ -113,6 +106,30 @@ fn time_up_is_the_agents_own_fault_when_most_of_it_was_its_own() {
     assert_eq!(timed_out(500).outcome, Outcome::Failed(FailureClass::RanOutOfTime));
     assert_eq!(timed_out(501).outcome, INVALID_MODEL);
     assert!(matches!(timed_out(501).next, Next::Again { slower: Some(_) }));
+}
+
+#[test]
+fn time_up_while_the_server_owed_an_answer_is_the_servers_fault() {
+    let timed_out = |state, turn_of_call, duration_ms| {
+        let verdict = Attempt::but(|attempt| {
+            attempt.conversation.turns = vec![turn(0, TurnEnding::Completed), turn(1, TurnEnding::TimedOut)];
+            attempt.conversation.calls = vec![ToolCall {
+                turn: turn_of_call,
+                duration_ms,
+                ..call("a", state)
+            }];
+        })
+        .verdict();
+        verdict.outcome
+    };
+    let (server, own) = (
+        Outcome::Invalid(InvalidCause::Server),
+        Outcome::Failed(FailureClass::RanOutOfTime),
+    );
+    assert_eq!(timed_out(CallState::NeverFinished, 1, 501), server);
+    assert_eq!(timed_out(CallState::NeverFinished, 1, 500), own);
+    assert_eq!(timed_out(CallState::NeverFinished, 0, 900), own);
+    assert_eq!(timed_out(CallState::Ok, 1, 900), own);
 }
 
 #[test]

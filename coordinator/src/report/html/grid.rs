@@ -1,6 +1,6 @@
 //! Agents × test cases: what fails is seen first.
 
-use crate::record::RunRecord;
+use crate::record::{AgentRecord, RunRecord};
 use crate::report::{Figures, Group};
 
 use super::rate::{RateView, failed_by_class, invalid_by_cause};
@@ -11,13 +11,20 @@ const FIRST_ROWS: usize = 12;
 /// The grid.
 pub(super) struct GridView {
     /// Column heads.
-    pub(super) agents: Vec<String>,
+    pub(super) agents: Vec<GridHead>,
     /// One row over all test cases.
     pub(super) total: GridRow,
     /// The worst rows first, in plan order where they are alike.
     pub(super) rows: Vec<GridRow>,
     /// What is beyond the first rows.
     pub(super) more: Vec<GridRow>,
+}
+
+/// One agent.
+pub(super) struct GridHead {
+    pub(super) name: String,
+    /// `2.1.197, process sandbox, own login`.
+    pub(super) about: String,
 }
 
 /// One test case.
@@ -87,7 +94,7 @@ impl GridView {
         let more = rows.split_off(rows.len().min(FIRST_ROWS));
         let planned = cases as u64 * u64::from(run.iterations);
         Self {
-            agents: run.agents.iter().map(|agent| agent.name.clone()).collect(),
+            agents: run.agents.iter().map(GridHead::of).collect(),
             total: GridRow {
                 name: "All test cases".to_owned(),
                 file: String::new(),
@@ -101,6 +108,20 @@ impl GridView {
             },
             rows,
             more,
+        }
+    }
+}
+
+impl GridHead {
+    fn of(agent: &AgentRecord) -> Self {
+        let mut about: Vec<String> = agent.version.iter().cloned().collect();
+        about.push(format!("{} sandbox", agent.sandbox));
+        if agent.own_login {
+            about.push("own login".to_owned());
+        }
+        Self {
+            name: agent.name.clone(),
+            about: about.join(", "),
         }
     }
 }

@@ -15,8 +15,23 @@ use super::headline::HeadlineView;
 use super::rate::{RateView, failed_by_class, invalid_by_cause};
 use super::tools::ToolView;
 
-/// The page's own script, the only one that its policy allows.
-pub(super) const SCRIPT: &str = include_str!("../../../templates/report/report.js");
+/// The page's own script, the only one that its policy allows: its files joined, in the order in which they build on each
+/// other.
+pub(super) const SCRIPT: &str = concat!(
+    include_str!("../../../templates/report/script/elements.js"),
+    include_str!("../../../templates/report/script/figures.js"),
+    include_str!("../../../templates/report/script/pieces.js"),
+    include_str!("../../../templates/report/script/choices.js"),
+    include_str!("../../../templates/report/script/filters.js"),
+    include_str!("../../../templates/report/script/groups.js"),
+    include_str!("../../../templates/report/script/rows.js"),
+    include_str!("../../../templates/report/script/json.js"),
+    include_str!("../../../templates/report/script/iteration.js"),
+    include_str!("../../../templates/report/script/search.js"),
+    include_str!("../../../templates/report/script/controls.js"),
+    include_str!("../../../templates/report/script/reload.js"),
+    include_str!("../../../templates/report/script/start.js"),
+);
 
 const STYLE: &str = include_str!("../../../templates/report/report.css");
 

@@ -3,113 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcproctor_proto::traffic::ModelRefusal;
-use mcproctor_proto::turn::{Escape, EscapeKind, TurnEnding, Usage};
-use serde::Deserialize;
+use mcproctor_proto::turn::{Escape, TurnEnding};
 use serde_json::Value;
 
+use super::line::{Line, Message, Outcome};
+use super::tools::{escape_of, prefix, shortened};
 use crate::agent::driver::{Exit, Reading, Seen};
-use crate::agent::escape::{escape, shorten, tail};
+use crate::agent::escape::tail;
 use crate::agent::refusal;
 
-/// Characters of standard error or of an error message that go into a detail.
+/// Characters of standard error that go into a detail.
 const SHOWN: usize = 2_000;
-
-/// Tools that only serve the MCP binding.
-const BINDING_TOOLS: [&str; 4] = [
-    "ToolSearch",
-    "WaitForMcpServers",
-    "ListMcpResourcesTool",
-    "ReadMcpResourceTool",
-];
-
-/// How Claude Code names the tools of a server: what is not a letter, a digit, `_` or `-` becomes `_`.
-pub(super) fn prefix(server: &str) -> String {
-    let name: String = server
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "_-".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
-    format!("mcp__{name}")
-}
-
-/// One line of output, as far as it matters here.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
-    System(System),
-    Assistant(Message),
-    User(Message),
-    Result(Box<Outcome>),
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct System {
-    #[serde(default)]
-    subtype: String,
-    session_id: Option<String>,
-    model: Option<String>,
-    #[serde(default)]
-    mcp_servers: Vec<Server>,
-}
-
-#[derive(Deserialize)]
-struct Server {
-    name: String,
-    status: String,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    message: Content,
-    parent_tool_use_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Content {
-    #[serde(default)]
-    content: Value,
-    model: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Outcome {
-    #[serde(default)]
-    is_error: bool,
-    #[serde(default)]
-    subtype: String,
-    result: Option<String>,
-    #[serde(default)]
-    errors: Vec<Value>,
-    api_error_status: Option<u16>,
-    session_id: Option<String>,
-    total_cost_usd: Option<f64>,
-    usage: Option<Tokens>,
-    #[serde(default)]
-    permission_denials: Vec<Denial>,
-}
-
-#[derive(Deserialize)]
-struct Tokens {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Denial {
-    #[serde(default)]
-    tool_name: String,
-    #[serde(default)]
-    tool_use_id: String,
-}
 
 /// What the lines of one turn said so far.
 pub(super) struct Stream {
@@ -268,7 +172,7 @@ impl Stream {
             ending: verdict.ending,
             detail: verdict.detail,
             refusal: verdict.refusal,
-            usage: outcome.as_deref().map(usage).unwrap_or_default(),
+            usage: outcome.as_deref().map(Outcome::usage).unwrap_or_default(),
             reported_calls: Some(u32::try_from(self.calls.len()).unwrap_or(u32::MAX)),
             resumable: self.session.is_some(),
             escapes: self.escapes.into_iter().map(|(_, escape)| escape).collect(),
@@ -332,96 +236,6 @@ impl Verdict {
             refusal: None,
         }
     }
-}
-
-impl Outcome {
-    fn message(&self) -> Option<String> {
-        let errors: Vec<_> = self
-            .errors
-            .iter()
-            .map(|e| e.as_str().map_or_else(|| e.to_string(), str::to_owned))
-            .collect();
-        let message = self
-            .result
-            .clone()
-            .filter(|text| !text.trim().is_empty())
-            .unwrap_or_else(|| errors.join("; "));
-        let message = if message.is_empty() {
-            self.subtype.replace('_', " ")
-        } else {
-            message
-        };
-        Some(shorten(&message, SHOWN)).filter(|message| !message.is_empty())
-    }
-}
-
-/// A result tells of its own invocation only, also when it resumed a session.
-fn usage(outcome: &Outcome) -> Usage {
-    let tokens = outcome.usage.as_ref();
-    let input = tokens.and_then(|tokens| {
-        let parts = [
-            tokens.input_tokens,
-            tokens.cache_creation_input_tokens,
-            tokens.cache_read_input_tokens,
-        ];
-        parts
-            .iter()
-            .any(Option::is_some)
-            .then(|| parts.into_iter().flatten().fold(0, u64::saturating_add))
-    });
-    Usage {
-        input_tokens: input,
-        output_tokens: tokens.and_then(|tokens| tokens.output_tokens),
-        cached_input_tokens: tokens.and_then(|tokens| tokens.cache_read_input_tokens),
-        cost_usd: outcome.total_cost_usd,
-    }
-}
-
-/// How Claude Code shortened a tool result before it showed it to the model, if it did.
-fn shortened(content: &Value) -> Option<String> {
-    let text = match content {
-        Value::String(text) => text.as_str(),
-        Value::Array(blocks) => blocks
-            .iter()
-            .filter_map(|block| block.get("text")?.as_str())
-            .next_back()?,
-        _ => return None,
-    };
-    if text.starts_with("<persisted-output>") || text.contains("Output too large") {
-        let line = text
-            .lines()
-            .find(|line| line.contains("too large"))
-            .unwrap_or("Output too large");
-        // The rest of the line is a path inside the sandbox.
-        Some(shorten(line.split(". Full").next().unwrap_or(line), 200))
-    } else if text.contains("[OUTPUT TRUNCATED") || text.contains("exceeds maximum allowed tokens") {
-        Some("the result was cut for its size".to_owned())
-    } else {
-        None
-    }
-}
-
-/// The escape that a use of this tool is, if it is one.
-fn escape_of(name: &str, input: &Value, turn: u32) -> Option<Escape> {
-    if BINDING_TOOLS.contains(&name) {
-        return None;
-    }
-    let field = |keys: &[&str]| keys.iter().find_map(|key| input.get(key)?.as_str());
-    let (kind, what) = match name {
-        "Bash" | "BashOutput" | "PowerShell" | "KillShell" | "Monitor" => (EscapeKind::Shell, field(&["command"])),
-        "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => (EscapeKind::Web, field(&["url", "query"])),
-        "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "Glob" | "Grep" | "LS" => (
-            EscapeKind::File,
-            field(&["file_path", "notebook_path", "pattern", "path"]),
-        ),
-        _ if name.starts_with("mcp__") => (EscapeKind::OtherServer, None),
-        _ => (EscapeKind::OtherTool, field(&["description", "skill", "subject"])),
-    };
-    let what = match what {
-        Some(what) => format!("{name}: {what}"),
-        None => name.to_owned(),
-    };
-    Some(escape(kind, &what, turn))
 }
 
 #[cfg(test)]

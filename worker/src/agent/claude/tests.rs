@@ -59,7 +59,7 @@ fn option<'a>(invocation: &'a Invocation, name: &str) -> Option<&'a str> {
 fn only_the_tools_of_the_server_are_left_by_default() {
     let invocation = claude(|_, _| ()).invocation(0, "hi").unwrap();
     assert_eq!(option(&invocation, "--tools"), Some(""));
-    assert_eq!(option(&invocation, "--allowedTools"), Some("mcp__weather"));
+    assert_eq!(option(&invocation, "--allowedTools"), Some("mcp__weather__*"));
     assert_eq!(value(&invocation, "ENABLE_TOOL_SEARCH").as_deref(), Some("false"));
     assert_eq!(invocation.stdin, b"hi");
 }

@@ -274,3 +274,17 @@ fn ending_a_session_ends_its_streams_only() {
     );
     assert!(!router.has_session("a") && router.has_session("b"));
 }
+
+#[test]
+fn what_the_child_asked_a_client_that_leaves_is_answered_with_an_error() {
+    let mut router = router();
+    let (listening, _) = router.open_listen("a");
+    child(&mut router, r#"{"id":"r1","method":"roots/list"}"#);
+    assert_eq!(
+        shown(router.end_session("a")),
+        [
+            r#"> {"jsonrpc":"2.0","id":"r1","error":{"code":-32000,"message":"the client left"}}"#.to_owned(),
+            format!("#{} end", listening.0),
+        ]
+    );
+}

@@ -26,7 +26,13 @@ fn read(text: &str) -> Vec<Message> {
 impl Bench {
     fn new() -> Self {
         let pairing = Pairing::new("s".to_owned(), 1_000_000);
-        Self { pairing, now: 0, ended: Vec::new(), started: 0, faults: Vec::new() }
+        Self {
+            pairing,
+            now: 0,
+            ended: Vec::new(),
+            started: 0,
+            faults: Vec::new(),
+        }
     }
 
     fn collect(&mut self) {
@@ -42,33 +48,58 @@ impl Bench {
 
     fn open(&mut self, exchange: u64, opening: Opening) {
         self.now += 100_000;
-        self.pairing.opened(exchange, Opening { at_us: self.now, ..opening });
+        self.pairing.opened(
+            exchange,
+            Opening {
+                at_us: self.now,
+                ..opening
+            },
+        );
     }
 
     fn post(&mut self, exchange: u64, body: &str) {
-        self.open(exchange, Opening { target: "/mcp".to_owned(), session: Some("a".to_owned()), ..Opening::default() });
+        self.open(
+            exchange,
+            Opening {
+                target: "/mcp".to_owned(),
+                session: Some("a".to_owned()),
+                ..Opening::default()
+            },
+        );
         self.send(exchange, body);
     }
 
     fn post_stateless(&mut self, exchange: u64, body: &str) {
         let revision = Some(STATELESS.to_owned());
-        self.open(exchange, Opening { target: "/mcp".to_owned(), revision, ..Opening::default() });
+        self.open(
+            exchange,
+            Opening {
+                target: "/mcp".to_owned(),
+                revision,
+                ..Opening::default()
+            },
+        );
         self.send(exchange, body);
     }
 
     fn get(&mut self, exchange: u64, target: &str, last_event_id: Option<&str>) {
-        self.open(exchange, Opening {
-            is_get: true,
-            target: target.to_owned(),
-            session: Some("a".to_owned()),
-            last_event_id: last_event_id.map(str::to_owned),
-            ..Opening::default()
-        });
+        self.open(
+            exchange,
+            Opening {
+                is_get: true,
+                target: target.to_owned(),
+                session: Some("a".to_owned()),
+                last_event_id: last_event_id.map(str::to_owned),
+                ..Opening::default()
+            },
+        );
         self.pairing.replied(exchange, self.now, 200, ReplyKind::Events);
     }
 
     fn send(&mut self, exchange: u64, body: &str) {
-        read(body).into_iter().for_each(|message| self.pairing.sent(exchange, message));
+        read(body)
+            .into_iter()
+            .for_each(|message| self.pairing.sent(exchange, message));
         self.collect();
     }
 
@@ -78,7 +109,9 @@ impl Bench {
 
     fn hear(&mut self, exchange: u64, body: &str) {
         self.now += 100_000;
-        read(body).into_iter().for_each(|message| self.pairing.received(exchange, self.now, message));
+        read(body)
+            .into_iter()
+            .for_each(|message| self.pairing.received(exchange, self.now, message));
         self.collect();
     }
 
@@ -122,12 +155,18 @@ fn result(id: &str) -> String {
 #[test]
 fn ids_of_different_types_and_sizes_are_different_calls() {
     let mut bench = Bench::new();
-    bench.post(1, &format!("[{},{},{}]", call("1"), call("\"1\""), call("9007199254740993")));
+    bench.post(
+        1,
+        &format!("[{},{},{}]", call("1"), call("\"1\""), call("9007199254740993")),
+    );
     bench.events(1);
     bench.hear(1, &result("9007199254740992"));
     assert_eq!(bench.states(), []);
     bench.hear(1, &format!("[{},{}]", result("\"1\""), result("9007199254740993")));
-    assert_eq!(bench.ended.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["s-2", "s-3"]);
+    assert_eq!(
+        bench.ended.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(),
+        ["s-2", "s-3"]
+    );
     bench.end(1, Ending::Complete);
     assert_eq!(bench.states(), [CallState::Ok, CallState::Ok, CallState::TransportLost]);
 }
@@ -139,7 +178,10 @@ fn one_id_on_two_exchanges_is_two_calls() {
     bench.post(2, &call("1"));
     bench.events(1);
     bench.events(2);
-    bench.hear(2, r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"two"}]}}"#);
+    bench.hear(
+        2,
+        r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"two"}]}}"#,
+    );
     assert_eq!(bench.ended[0].id, "s-2");
     assert_eq!(bench.ended[0].error.as_deref(), Some("two"));
     bench.hear(1, &result("1"));
@@ -150,7 +192,10 @@ fn one_id_on_two_exchanges_is_two_calls() {
 fn times_are_the_requests_and_the_answers() {
     let mut bench = Bench::new();
     bench.json(1, &call("1"), 200, &result("1"));
-    assert_eq!((bench.ended[0].started_at_unix_ms, bench.ended[0].duration_ms), (1_000_100, 100));
+    assert_eq!(
+        (bench.ended[0].started_at_unix_ms, bench.ended[0].duration_ms),
+        (1_000_100, 100)
+    );
     assert_eq!(bench.ended[0].bytes, result("1").len() as u64);
 }
 
@@ -169,14 +214,22 @@ fn the_servers_own_requests_and_notifications_are_no_answers() {
 #[test]
 fn progress_finds_its_call_by_token() {
     let mut bench = Bench::new();
-    bench.post(1, r#"{"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"7"}}}"#);
-    bench.post(2, r#"{"id":2,"method":"tools/call","params":{"name":"b","_meta":{"progressToken":7}}}"#);
+    bench.post(
+        1,
+        r#"{"id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"7"}}}"#,
+    );
+    bench.post(
+        2,
+        r#"{"id":2,"method":"tools/call","params":{"name":"b","_meta":{"progressToken":7}}}"#,
+    );
     bench.events(1);
     read(r#"{"method":"notifications/progress","params":{"progressToken":"7","progress":1}}"#)
         .into_iter()
         .for_each(|message| bench.pairing.received(1, 0, message));
     let changes = bench.pairing.changes();
-    let [Change::Progress { call: Some(call), .. }] = changes.as_slice() else { panic!("{changes:?}") };
+    let [Change::Progress { call: Some(call), .. }] = changes.as_slice() else {
+        panic!("{changes:?}")
+    };
     assert_eq!(call, "s-1");
 }
 
@@ -184,8 +237,16 @@ fn progress_finds_its_call_by_token() {
 fn an_error_without_an_id_belongs_to_its_exchange() {
     let mut bench = Bench::new();
     bench.post(9, &call("1"));
-    bench.json(1, &call("1"), 400, r#"{"id":null,"error":{"code":-32700,"message":"no"}}"#);
-    assert_eq!((bench.states(), bench.ended[0].id.as_str()), (vec![CallState::HttpError], "s-2"));
+    bench.json(
+        1,
+        &call("1"),
+        400,
+        r#"{"id":null,"error":{"code":-32700,"message":"no"}}"#,
+    );
+    assert_eq!(
+        (bench.states(), bench.ended[0].id.as_str()),
+        (vec![CallState::HttpError], "s-2")
+    );
     bench.json(2, &call("1"), 200, r#"{"error":{"code":-32700,"message":"no"}}"#);
     assert_eq!(bench.states()[1], CallState::ProtocolError);
     assert_eq!(bench.open_states().len(), 1);
@@ -194,14 +255,27 @@ fn an_error_without_an_id_belongs_to_its_exchange() {
 #[test]
 fn a_5xx_is_the_servers_fault_even_with_a_proper_error() {
     let mut bench = Bench::new();
-    bench.json(1, &call("1"), 503, r#"{"id":1,"error":{"code":-32000,"message":"overloaded"}}"#);
+    bench.json(
+        1,
+        &call("1"),
+        503,
+        r#"{"id":1,"error":{"code":-32000,"message":"overloaded"}}"#,
+    );
     assert_eq!(bench.states(), [CallState::HttpError]);
     assert!(bench.ended[0].server_fault());
-    bench.json(2, r#"{"id":1,"method":"initialize"}"#, 404, r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#);
+    bench.json(
+        2,
+        r#"{"id":1,"method":"initialize"}"#,
+        404,
+        r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#,
+    );
     bench.post(3, r#"{"id":1,"method":"tools/list"}"#);
     bench.pairing.replied(3, 0, 500, ReplyKind::None);
     bench.end(3, Ending::Complete);
-    assert_eq!(bench.faults, ["the server lost the session (404)", "tools/list: HTTP 500"]);
+    assert_eq!(
+        bench.faults,
+        ["the server lost the session (404)", "tools/list: HTTP 500"]
+    );
 }
 
 #[test]
@@ -209,11 +283,26 @@ fn a_cancellation_ends_the_youngest_call_of_that_id_on_its_session() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
     bench.post(2, &call("1"));
-    bench.open(3, Opening { session: Some("other".to_owned()), ..Opening::default() });
+    bench.open(
+        3,
+        Opening {
+            session: Some("other".to_owned()),
+            ..Opening::default()
+        },
+    );
     bench.send(3, &call("1"));
-    bench.post(4, r#"{"method":"notifications/cancelled","params":{"requestId":1,"reason":"timeout"}}"#);
-    assert_eq!((bench.states(), bench.ended[0].id.as_str()), (vec![CallState::Cancelled], "s-2"));
-    assert_eq!(bench.ended[0].error.as_deref(), Some("cancelled by client at 0.2 s: timeout"));
+    bench.post(
+        4,
+        r#"{"method":"notifications/cancelled","params":{"requestId":1,"reason":"timeout"}}"#,
+    );
+    assert_eq!(
+        (bench.states(), bench.ended[0].id.as_str()),
+        (vec![CallState::Cancelled], "s-2")
+    );
+    assert_eq!(
+        bench.ended[0].error.as_deref(),
+        Some("cancelled by client at 0.2 s: timeout")
+    );
     // A late answer changes nothing.
     bench.events(2);
     bench.hear(2, &result("1"));
@@ -239,12 +328,15 @@ fn leaving_is_a_cancellation_only_in_the_stateless_revision() {
     bench.end(3, Ending::ClientLeft);
     bench.post_stateless(4, &call("1"));
     bench.end(4, Ending::Stopped);
-    assert_eq!(bench.states(), [
-        CallState::NeverFinished,
-        CallState::Cancelled,
-        CallState::Cancelled,
-        CallState::NeverFinished,
-    ]);
+    assert_eq!(
+        bench.states(),
+        [
+            CallState::NeverFinished,
+            CallState::Cancelled,
+            CallState::Cancelled,
+            CallState::NeverFinished,
+        ]
+    );
     assert_eq!(bench.ended[1].error.as_deref(), Some("cancelled by client at 0.1 s"));
 }
 
@@ -280,7 +372,10 @@ fn a_suspended_call_that_nobody_resumes_never_finishes() {
     }
     bench.finish();
     assert_eq!(bench.states(), [CallState::NeverFinished, CallState::NeverFinished]);
-    assert_eq!(bench.ended[1].error.as_deref(), Some("the client left and did not resume the stream"));
+    assert_eq!(
+        bench.ended[1].error.as_deref(),
+        Some("the client left and did not resume the stream")
+    );
 }
 
 #[test]
@@ -301,13 +396,24 @@ fn legacy_answers_come_on_the_stream_that_announced_the_endpoint() {
         bench.pairing.endpoint(stream, endpoint.to_owned());
     }
     for (post, endpoint) in [(3, "/m?s=1"), (4, "/m?s=2")] {
-        bench.open(post, Opening { target: endpoint.to_owned(), ..Opening::default() });
+        bench.open(
+            post,
+            Opening {
+                target: endpoint.to_owned(),
+                ..Opening::default()
+            },
+        );
         bench.send(post, &call("1"));
-        bench.pairing.replied(post, bench.now, 202, ReplyKind::Other("text/plain".to_owned()));
+        bench
+            .pairing
+            .replied(post, bench.now, 202, ReplyKind::Other("text/plain".to_owned()));
         bench.end(post, Ending::Complete);
     }
     bench.hear(2, &result("1"));
-    assert_eq!((bench.states(), bench.ended[0].id.as_str()), (vec![CallState::Ok], "s-2"));
+    assert_eq!(
+        (bench.states(), bench.ended[0].id.as_str()),
+        (vec![CallState::Ok], "s-2")
+    );
     bench.end(1, Ending::Complete);
     assert_eq!(bench.states(), [CallState::Ok, CallState::TransportLost]);
 }
@@ -316,15 +422,30 @@ fn legacy_answers_come_on_the_stream_that_announced_the_endpoint() {
 fn a_task_of_2025_11_25_ends_with_its_result() {
     let mut bench = Bench::new();
     let request = call("1").replace(r#""name""#, r#""task":{"ttl":1},"name""#);
-    bench.json(1, &request, 200, r#"{"id":1,"result":{"task":{"taskId":"T","status":"working"}}}"#);
-    bench.json(2, r#"{"id":2,"method":"tasks/get","params":{"taskId":"T"}}"#, 200, r#"{"id":2,"result":{"taskId":"T","status":"completed"}}"#);
+    bench.json(
+        1,
+        &request,
+        200,
+        r#"{"id":1,"result":{"task":{"taskId":"T","status":"working"}}}"#,
+    );
+    bench.json(
+        2,
+        r#"{"id":2,"method":"tasks/get","params":{"taskId":"T"}}"#,
+        200,
+        r#"{"id":2,"result":{"taskId":"T","status":"completed"}}"#,
+    );
     assert_eq!(bench.states(), []);
     for id in ["3", "4"] {
         let request = format!(r#"{{"id":{id},"method":"tasks/result","params":{{"taskId":"T"}}}}"#);
-        bench.json(3, &request, 200, &format!(r#"{{"id":{id},"result":{{"content":[],"isError":true}}}}"#));
+        bench.json(
+            3,
+            &request,
+            200,
+            &format!(r#"{{"id":{id},"result":{{"content":[],"isError":true}}}}"#),
+        );
     }
     assert_eq!(bench.states(), [CallState::ToolError]);
-    assert_eq!(bench.ended[0].duration_ms, 500);
+    assert_eq!(bench.ended[0].duration_ms, 700);
 }
 
 #[test]
@@ -337,17 +458,28 @@ fn a_task_of_the_extension_ends_where_its_state_is_seen() {
         bench.json(exchange, &call("1"), 200, &created("1", task));
     }
     let get = r#"{"id":9,"method":"tasks/get","params":{"taskId":"A"}}"#;
-    bench.json(5, get, 200, r#"{"id":9,"result":{"taskId":"A","status":"completed","result":{"content":[],"isError":true}}}"#);
+    bench.json(
+        5,
+        get,
+        200,
+        r#"{"id":9,"result":{"taskId":"A","status":"completed","result":{"content":[],"isError":true}}}"#,
+    );
     bench.get(6, "/mcp", None);
     bench.hear(6, r#"{"method":"notifications/tasks","params":{"taskId":"B","status":"failed","error":{"code":-1,"message":"m"}}}"#);
-    bench.hear(6, r#"{"method":"notifications/tasks/status","params":{"taskId":"C","status":"cancelled"}}"#);
+    bench.hear(
+        6,
+        r#"{"method":"notifications/tasks/status","params":{"taskId":"C","status":"cancelled"}}"#,
+    );
     bench.finish();
-    assert_eq!(bench.states(), [
-        CallState::ToolError,
-        CallState::ProtocolError,
-        CallState::Cancelled,
-        CallState::NeverFinished,
-    ]);
+    assert_eq!(
+        bench.states(),
+        [
+            CallState::ToolError,
+            CallState::ProtocolError,
+            CallState::Cancelled,
+            CallState::NeverFinished,
+        ]
+    );
     assert_eq!(bench.ended[3].error.as_deref(), Some("the task's result never came"));
 }
 
@@ -355,16 +487,24 @@ fn a_task_of_the_extension_ends_where_its_state_is_seen() {
 fn the_legs_of_one_call_are_one_record() {
     let mut bench = Bench::new();
     let asks = |state: &str| {
-        format!(r#"{{"id":1,"result":{{"resultType":"input_required","inputRequests":{{}},"requestState":"{state}"}}}}"#)
+        format!(
+            r#"{{"id":1,"result":{{"resultType":"input_required","inputRequests":{{}},"requestState":"{state}"}}}}"#
+        )
     };
     let retry = |id: &str, state: &str| {
-        call(id).replace(r#""name""#, &format!(r#""inputResponses":{{}},"requestState":"{state}","name""#))
+        call(id).replace(
+            r#""name""#,
+            &format!(r#""inputResponses":{{}},"requestState":"{state}","name""#),
+        )
     };
     bench.json(1, &call("1"), 200, &asks("x"));
     bench.json(2, &call("1"), 200, &asks("y"));
     bench.json(3, &retry("7", "x"), 200, &result("7"));
     assert_eq!(bench.open_states(), [CallState::Suspended]);
-    assert_eq!((bench.ended[0].id.as_str(), bench.ended[0].legs, bench.started), ("s-1", 2, 2));
+    assert_eq!(
+        (bench.ended[0].id.as_str(), bench.ended[0].legs, bench.started),
+        ("s-1", 2, 2)
+    );
     bench.finish();
     assert_eq!(bench.states(), [CallState::Ok, CallState::Cancelled]);
 }
@@ -374,14 +514,21 @@ fn a_broken_event_is_the_reason_when_no_answer_follows() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
     bench.events(1);
-    bench.pairing.unreadable(1, "an event holds no JSON-RPC message: x".to_owned());
+    bench
+        .pairing
+        .unreadable(1, "an event holds no JSON-RPC message: x".to_owned());
     bench.hear(1, &result("1"));
     bench.post(2, &call("1"));
     bench.events(2);
-    bench.pairing.unreadable(2, "an event holds no JSON-RPC message: x".to_owned());
+    bench
+        .pairing
+        .unreadable(2, "an event holds no JSON-RPC message: x".to_owned());
     bench.end(2, Ending::Complete);
     assert_eq!(bench.states(), [CallState::Ok, CallState::TransportLost]);
-    assert_eq!(bench.ended[1].error.as_deref(), Some("an event holds no JSON-RPC message: x"));
+    assert_eq!(
+        bench.ended[1].error.as_deref(),
+        Some("an event holds no JSON-RPC message: x")
+    );
 }
 
 #[test]

@@ -17,9 +17,9 @@ use super::super::options::ProxyOptions;
 use super::super::pairing::{Change, Opening, Pairing};
 use super::super::queue::{Ending, ExchangeId, Piece, Queue, ReplyHead, RequestHead, Tap};
 use super::super::record::{Records, WireLine};
-use super::super::redact::Redactor;
 use super::super::survey::Survey;
 use super::listen::{Heard, Listener, kind_of};
+use crate::redact::Redactor;
 
 /// What is recorded at one moment.
 #[derive(Clone, Debug)]

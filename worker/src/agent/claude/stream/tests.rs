@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use mcproctor_proto::turn::EscapeKind;
+
 use super::*;
 use crate::agent::transcript::{exit, lines};
 

@@ -4,8 +4,10 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::forms::{forms, from_url};
+
 /// What stands where a secret stood.
-const MARK: &str = "[redacted]";
+pub(super) const MARK: &str = "[redacted]";
 /// Shorter values are no secrets: hiding each of their appearances would destroy the record.
 const SHORTEST: usize = 6;
 /// The same for the value of a header whose name says that it is a credential.
@@ -22,56 +24,95 @@ const CREDENTIAL_NAMES: [&str; 8] = [
     "signature",
 ];
 
-/// Knows the secret values of one server.
-pub(super) struct Redactor {
-    patterns: Vec<Finder<'static>>,
+/// Knows secret values.
+#[derive(Debug, Default)]
+pub(crate) struct Redactor {
+    /// The longest first, so that no part of a secret survives another one that it contains.
+    patterns: Vec<Pattern>,
+}
+
+struct Pattern {
+    finder: Finder<'static>,
+    /// Its name said that it is a credential.
+    credential: bool,
+}
+
+impl std::fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pattern")
+    }
 }
 
 impl Redactor {
-    /// Learns header values by name.
-    pub(super) fn new<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut secrets: Vec<String> = Vec::new();
-        for (name, value) in headers {
+    /// Learns values by name: of headers, parameters of a URL, variables of an environment.
+    pub(crate) fn new<'a>(named: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut secrets: Vec<(String, bool)> = Vec::new();
+        for (name, value) in named {
             let name = name.to_ascii_lowercase();
             let credential = CREDENTIAL_NAMES.iter().any(|part| name.contains(part));
             let shortest = if credential { SHORTEST_CREDENTIAL } else { SHORTEST };
             let mut learn = |secret: &str| {
                 if secret.len() >= shortest {
-                    secrets.push(secret.to_owned());
-                    let escaped = Value::String(secret.to_owned()).to_string();
-                    secrets.push(escaped.trim_matches('"').to_owned());
+                    secrets.extend(forms(secret).into_iter().map(|form| (form, credential)));
                 }
             };
             learn(value);
+            learn(&from_url(value));
             // `Bearer …`, `Basic …`: servers echo the part after the scheme.
             if credential && let Some((_, token)) = value.trim().split_once(' ') {
                 learn(token.trim());
             }
         }
-        // The longest first, so that no part of a secret survives another one that it contains.
-        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        secrets.dedup();
+        secrets.sort_by(|(a, a_credential), (b, b_credential)| {
+            let longer = b.len().cmp(&a.len());
+            longer.then_with(|| a.cmp(b)).then(b_credential.cmp(a_credential))
+        });
+        secrets.dedup_by(|(a, _), (b, _)| a == b);
+        let patterns = secrets.iter().map(|(secret, credential)| Pattern {
+            finder: Finder::new(secret.as_bytes()).into_owned(),
+            credential: *credential,
+        });
         Self {
-            patterns: secrets
-                .iter()
-                .map(|secret| Finder::new(secret.as_bytes()).into_owned())
-                .collect(),
+            patterns: patterns.collect(),
         }
+    }
+
+    /// The length of the longest secret, in bytes.
+    pub(super) fn longest(&self) -> usize {
+        self.patterns.first().map_or(0, |pattern| pattern.finder.needle().len())
+    }
+
+    /// Where the first secret in `bytes` begins, and its length.
+    pub(super) fn first_in(&self, bytes: &[u8]) -> Option<(usize, usize)> {
+        let found = self
+            .patterns
+            .iter()
+            .filter_map(|pattern| Some((pattern.finder.find(bytes)?, pattern.finder.needle().len())));
+        found.min_by_key(|(start, length)| (*start, std::cmp::Reverse(*length)))
     }
 
     /// Whether `bytes` hold a secret.
-    pub(super) fn finds(&self, bytes: &[u8]) -> bool {
-        self.patterns.iter().any(|pattern| pattern.find(bytes).is_some())
+    pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
+        self.patterns.iter().any(|pattern| pattern.finder.find(bytes).is_some())
     }
 
     /// `text` without secrets.
-    pub(super) fn text(&self, text: String) -> String {
-        if !self.finds(text.as_bytes()) {
-            return text;
-        }
+    pub(crate) fn text(&self, text: String) -> String {
+        Self::without(self.patterns.iter(), text)
+    }
+
+    /// The name of something that a verdict depends on, a tool for example. Only credentials are taken out of it: a plain
+    /// setting may well be called like the tool.
+    pub(crate) fn name(&self, name: String) -> String {
+        Self::without(self.patterns.iter().filter(|pattern| pattern.credential), name)
+    }
+
+    fn without<'a>(patterns: impl Iterator<Item = &'a Pattern>, text: String) -> String {
         let mut text = text;
-        for pattern in &self.patterns {
-            if let Ok(secret) = std::str::from_utf8(pattern.needle()) {
+        for pattern in patterns {
+            if pattern.finder.find(text.as_bytes()).is_some()
+                && let Ok(secret) = std::str::from_utf8(pattern.finder.needle())
+            {
                 text = text.replace(secret, MARK);
             }
         }
@@ -79,7 +120,7 @@ impl Redactor {
     }
 
     /// `raw` without secrets; still JSON.
-    pub(super) fn json(&self, raw: Box<RawValue>) -> Box<RawValue> {
+    pub(crate) fn json(&self, raw: Box<RawValue>) -> Box<RawValue> {
         if !self.finds(raw.get().as_bytes()) {
             return raw;
         }
@@ -137,6 +178,19 @@ mod tests {
             r#"{"a":"<[redacted]>","b":1}"#
         );
         assert_eq!(redactor().text("sentinel-\"1\"".to_owned()), "[redacted]");
+    }
+
+    #[test]
+    fn a_setting_that_is_called_like_a_tool_leaves_the_tool_its_name() {
+        let redactor = Redactor::new([("MODE", "get_forecast"), ("API_KEY", "k-123")].into_iter());
+        assert_eq!(redactor.name("get_forecast".to_owned()), "get_forecast");
+        assert_eq!(redactor.text("get_forecast".to_owned()), "[redacted]");
+        assert_eq!(redactor.name("echo_k-123".to_owned()), "echo_[redacted]");
+    }
+
+    #[test]
+    fn debug_output_holds_no_secret() {
+        assert!(!format!("{:?}", redactor()).contains("sentinel"));
     }
 
     #[test]

@@ -1,0 +1,15 @@
+//! An invented run of every colour, always the same for the same number of iterations.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each program that shares this module uses a part of it"
+)]
+
+mod attempt;
+mod plan;
+mod shapes;
+mod talk;
+
+pub(crate) use shapes::{hostile, mixed, one_agent, still_running};
+pub(crate) use talk::{call, failed_call};
