@@ -179,13 +179,20 @@ fn announcement(run: &crate::record::RunRecord) -> String {
     let conversations = run.total_iterations();
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{conversations} conversations: {} test cases × {} iterations × {} agents; \
-         a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
-        run.test_cases.len(),
-        run.iterations,
-        run.agents.len(),
+        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        counted(conversations, "conversation"),
+        counted(run.test_cases.len() as u64, "test case"),
+        counted(n, "iteration"),
+        counted(run.agents.len() as u64, "agent"),
         run.seed,
     )
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    }
 }
 
 fn conclude(result: Result<Ending, RunError>) -> Exit {
@@ -197,10 +204,10 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
         ),
         Ok(ending) if ending.finished.invalid > 0 => complain(
             Exit::Failure,
-            &match ending.finished.invalid {
-                1 => "1 iteration stayed invalid; the report says why".to_owned(),
-                more => format!("{more} iterations stayed invalid; the report says why"),
-            },
+            &format!(
+                "{} stayed invalid; the report says why",
+                counted(ending.finished.invalid, "iteration")
+            ),
         ),
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,
