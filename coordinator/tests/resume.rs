@@ -301,7 +301,7 @@ scenarios:
     running.wait();
     bed.wait_until_nothing_runs();
     // The test cases that are left are good ones, unless a bad one was cut off.
-    let ran = bed.run(&["--resume"]);
+    let ran = bed.run(&["--resume", "-i", "20"]);
     assert_eq!(ran.code, Some(3));
     let invalid = bed.results().total("invalid");
     assert!(
@@ -309,4 +309,33 @@ scenarios:
         "{invalid}: {}",
         ran.stderr
     );
+}
+
+#[test]
+fn the_command_that_is_shown_for_going_on_does_go_on() {
+    let bed = bed();
+    let mut running = bed.start(&["-i", "12", "--filter", "it's not there", "--filter", "always"]);
+    running.wait_for("start", |out| out.contains("12 conversations"));
+    running.signal(Signal::INT);
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(130));
+    let shown = ran.stdout.split_once("Go on with: mcproctor ").unwrap().1;
+    let command = shown.lines().next().unwrap().split('│').next().unwrap().trim();
+    let script = format!("exec \"$0\" {command}");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .arg(bed.path("mcproctor"))
+        .current_dir(bed.path(""))
+        .env("XDG_CACHE_HOME", bed.path("cache"))
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{command}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report = bed.results();
+    assert_eq!(report["run"]["state"], "completed");
+    assert_eq!(report.iterations().len(), 12);
 }

@@ -100,13 +100,42 @@ pub(super) fn run(args: RunArgs) -> Exit {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
     let invocation = Invocation {
+        resume_hint: Some(resume_hint(&args)),
         resume: args.resume.map(|run| run.map(RunId::new)),
-        resume_hint: Some(format!("mcproctor run -c {} --resume", args.config.display())),
         workers: args.workers,
         output: args.output,
         debug: args.debug,
     };
     block_on(run_evaluation(config, cases, invocation))
+}
+
+/// The command that goes on with this run, up to the place of its id. It repeats what a resumed run has to agree with.
+fn resume_hint(args: &RunArgs) -> String {
+    let mut words = vec![
+        "mcproctor run -c".to_owned(),
+        shell_word(&args.config.to_string_lossy()),
+    ];
+    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
+    if let Some(iterations) = args.iterations {
+        flag("-i", &iterations.to_string());
+    }
+    args.agents.iter().for_each(|agent| flag("--agent", agent));
+    args.filter.iter().for_each(|text| flag("--filter", text));
+    if let Some(concurrency) = args.concurrency {
+        flag("--concurrency", &concurrency.to_string());
+    }
+    words.push("--resume".to_owned());
+    words.join(" ")
+}
+
+/// A word as a POSIX shell reads it (Shell Command Language, section 2.2.2).
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// How an evaluation is to be carried out, apart from its config.

@@ -226,7 +226,17 @@ impl Stream {
     fn user(&mut self, message: &Message) {
         for block in message.message.content.as_array().into_iter().flatten() {
             let id = block.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
-            let Some(tool) = self.calls.get(id) else { continue };
+            let Some(tool) = self.calls.get(id).cloned() else {
+                continue;
+            };
+            let words = block.get("content").and_then(Value::as_str).unwrap_or_default();
+            // The model asked for something that is no call, and was told so by the agent; nothing was to be sent.
+            if let Some(why) = words.strip_prefix("<tool_use_error>") {
+                self.calls.remove(id);
+                let why = shorten(why.trim_end_matches("</tool_use_error>"), 200);
+                self.warn(format!("a call of `{tool}` was turned down by the agent itself: {why}"));
+                continue;
+            }
             if let Some(how) = block.get("content").and_then(shortened) {
                 self.warn(format!("the agent may have seen less of the result of `{tool}`: {how}"));
             }
