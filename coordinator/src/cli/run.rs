@@ -101,13 +101,42 @@ pub(super) fn run(args: RunArgs) -> Exit {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
     let invocation = Invocation {
+        resume_hint: Some(resume_hint(&args)),
         resume: args.resume.map(|run| run.map(RunId::new)),
-        resume_hint: Some(format!("mcproctor run -c {} --resume", args.config.display())),
         workers: args.workers,
         output: args.output,
         debug: args.debug,
     };
     block_on(run_evaluation(config, cases, invocation))
+}
+
+/// The command that goes on with this run, up to the place of its id. It repeats what a resumed run has to agree with.
+fn resume_hint(args: &RunArgs) -> String {
+    let mut words = vec![
+        "mcproctor run -c".to_owned(),
+        shell_word(&args.config.to_string_lossy()),
+    ];
+    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
+    if let Some(iterations) = args.iterations {
+        flag("-i", &iterations.to_string());
+    }
+    args.agents.iter().for_each(|agent| flag("--agent", agent));
+    args.filter.iter().for_each(|text| flag("--filter", text));
+    if let Some(concurrency) = args.concurrency {
+        flag("--concurrency", &concurrency.to_string());
+    }
+    words.push("--resume".to_owned());
+    words.join(" ")
+}
+
+/// A word as a POSIX shell reads it (Shell Command Language, section 2.2.2).
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// How an evaluation is to be carried out, apart from its config.
@@ -202,13 +231,20 @@ fn announcement(run: &crate::record::RunRecord) -> String {
     let conversations = run.total_iterations();
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{conversations} conversations: {} test cases × {} iterations × {} agents; \
-         a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
-        run.test_cases.len(),
-        run.iterations,
-        run.agents.len(),
+        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        counted(conversations, "conversation"),
+        counted(run.test_cases.len() as u64, "test case"),
+        counted(n, "iteration"),
+        counted(run.agents.len() as u64, "agent"),
         run.seed,
     )
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    }
 }
 
 fn conclude(result: Result<Ending, RunError>) -> Exit {
@@ -220,10 +256,10 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
         ),
         Ok(ending) if ending.finished.invalid > 0 => complain(
             Exit::Failure,
-            &match ending.finished.invalid {
-                1 => "1 iteration stayed invalid; the report says why".to_owned(),
-                more => format!("{more} iterations stayed invalid; the report says why"),
-            },
+            &format!(
+                "{} stayed invalid; the report says why",
+                counted(ending.finished.invalid, "iteration")
+            ),
         ),
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,

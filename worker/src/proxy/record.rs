@@ -193,6 +193,15 @@ impl Records {
         self.redactor.text(text)
     }
 
+    /// JSON without secrets; still JSON.
+    pub(super) fn redact_json(&self, text: String) -> String {
+        match RawValue::from_string(text) {
+            Ok(raw) => Box::<str>::from(self.redactor.json(raw)).into_string(),
+            // What is no JSON is not kept.
+            Err(_) => "null".to_owned(),
+        }
+    }
+
     /// Why a file could not be written, once.
     pub(super) fn failure(&mut self) -> Option<io::Error> {
         self.failed.take()

@@ -319,7 +319,23 @@ impl Recorder {
     fn exposure(&self) -> Exposure {
         let mut exposure = self.survey.exposure().clone();
         exposure.recording_fault = self.queue.fault();
+        // Servers may tell of themselves what they were told.
+        for text in [
+            &mut exposure.server_name,
+            &mut exposure.server_version,
+            &mut exposure.protocol_version,
+        ] {
+            *text = text.take().map(|text| self.records.redact_text(text));
+        }
         exposure
+    }
+
+    fn tool_list(&self) -> Option<Vec<u8>> {
+        let list = self.survey.tool_list()?.to_vec();
+        Some(match String::from_utf8(list) {
+            Ok(text) => self.records.redact_json(text).into_bytes(),
+            Err(error) => error.into_bytes(),
+        })
     }
 
     fn finish(mut self, at: Instant) -> Recorded {
@@ -335,7 +351,7 @@ impl Recorder {
             exposure: self.exposure(),
             calls_file,
             wire_file,
-            tool_list: self.survey.tool_list().map(<[u8]>::to_vec),
+            tool_list: self.tool_list(),
         }
     }
 
