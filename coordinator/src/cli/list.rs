@@ -8,12 +8,18 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::exit::Exit;
+use super::runtime::complain;
+use crate::config::{self, Environment};
 use crate::record::RunState;
 use crate::store::{Reader, RunHead, StoreError};
 
 /// Lists the runs in a folder, the newest first.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
+    /// The config file whose report.outDir is looked into
+    #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
+    config: Option<PathBuf>,
+
     /// The folder that the reports go to
     #[arg(long, value_name = "DIR", default_value = "./reports")]
     out_dir: PathBuf,
@@ -33,7 +39,14 @@ enum Format {
 
 /// Prints the list.
 pub(super) fn list(args: &ListArgs) -> Exit {
-    let heads = match Reader::open(&args.out_dir).and_then(|reader| reader.runs()) {
+    let out_dir = match &args.config {
+        None => args.out_dir.clone(),
+        Some(file) => match config::load(file, &Environment::of_process()) {
+            Ok(config) => config.report.out_dir,
+            Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+        },
+    };
+    let heads = match Reader::open(&out_dir).and_then(|reader| reader.runs()) {
         Ok(heads) => heads,
         Err(StoreError::Missing { .. }) => Vec::new(),
         Err(error) => {
@@ -43,7 +56,7 @@ pub(super) fn list(args: &ListArgs) -> Exit {
     };
     let text = match args.output {
         Format::Json => json(&heads),
-        Format::Table if heads.is_empty() => format!("no runs in {}\n", args.out_dir.display()),
+        Format::Table if heads.is_empty() => format!("no runs in {}\n", out_dir.display()),
         Format::Table => table(&heads, &TimeZone::system()),
     };
     match io::stdout().lock().write_all(text.as_bytes()) {

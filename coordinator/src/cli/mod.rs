@@ -1,7 +1,9 @@
 //! The commands: parse, delegate, map errors to exit codes.
 
+mod check;
 mod demo;
 mod exit;
+mod inspect;
 mod list;
 mod minimal_agent;
 mod proxy;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::exit::Exit;
-use super::{demo, list, minimal_agent, proxy, run, worker};
+use super::{check, demo, list, minimal_agent, proxy, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -26,6 +26,8 @@ enum Command {
     Run(run::RunArgs),
     /// Run the main job with nothing installed: a demo server, a scripted model, and the report in this folder.
     Demo(demo::DemoArgs),
+    /// See whether everything is ready for a run: config, test cases, server, tools, agents. Runs nothing.
+    Check(check::CheckArgs),
     /// List the runs in a report folder.
     List(list::ListArgs),
     /// Put the recording proxy in front of a server, for any agent.
@@ -59,6 +61,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         None => run::run(cli.run),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Demo(args)) => demo::run(args),
+        Some(Command::Check(args)) => check::run(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),

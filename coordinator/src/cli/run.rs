@@ -11,6 +11,7 @@ use mcproctor_proto::id::RunId;
 use mcproctor_worker::agent::{find_command, version};
 
 use super::exit::Exit;
+use super::inspect::{InspectError, inspect, not_offered};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Environment, Overrides};
@@ -100,13 +101,42 @@ pub(super) fn run(args: RunArgs) -> Exit {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
     let invocation = Invocation {
+        resume_hint: Some(resume_hint(&args)),
         resume: args.resume.map(|run| run.map(RunId::new)),
-        resume_hint: Some(format!("mcproctor run -c {} --resume", args.config.display())),
         workers: args.workers,
         output: args.output,
         debug: args.debug,
     };
     block_on(run_evaluation(config, cases, invocation))
+}
+
+/// The command that goes on with this run, up to the place of its id. It repeats what a resumed run has to agree with.
+fn resume_hint(args: &RunArgs) -> String {
+    let mut words = vec![
+        "mcproctor run -c".to_owned(),
+        shell_word(&args.config.to_string_lossy()),
+    ];
+    let mut flag = |name: &str, value: &str| words.extend([name.to_owned(), shell_word(value)]);
+    if let Some(iterations) = args.iterations {
+        flag("-i", &iterations.to_string());
+    }
+    args.agents.iter().for_each(|agent| flag("--agent", agent));
+    args.filter.iter().for_each(|text| flag("--filter", text));
+    if let Some(concurrency) = args.concurrency {
+        flag("--concurrency", &concurrency.to_string());
+    }
+    words.push("--resume".to_owned());
+    words.join(" ")
+}
+
+/// A word as a POSIX shell reads it (Shell Command Language, section 2.2.2).
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// How an evaluation is to be carried out, apart from its config.
@@ -127,6 +157,10 @@ pub(super) struct Invocation {
 pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
     let versions = match agent_versions(&config) {
         Ok(versions) => versions,
+        Err(message) => return complain(Exit::Failure, &message),
+    };
+    let warnings = match ask_servers(&config, &cases).await {
+        Ok(warnings) => warnings,
         Err(message) => return complain(Exit::Failure, &message),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -155,6 +189,9 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
     };
+    for text in warnings {
+        events.say(Event::Notice { text });
+    }
     events.say(Event::Notice {
         text: announcement(&planned.record),
     });
@@ -173,19 +210,41 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
     conclude(result)
 }
 
+/// Asks every server for its tools before a conversation costs money. Gives what the user should know; fails where no
+/// conversation could succeed.
+async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>, String> {
+    let mut warnings = Vec::new();
+    for server in &config.servers {
+        match inspect(server).await {
+            Ok(probe) => warnings.extend(not_offered(cases, &probe)),
+            // An agent may get along with what this small client does not understand.
+            Err(error @ InspectError::Unclear { .. }) => warnings.push(error.to_string()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(warnings)
+}
+
 /// How many conversations there will be, and what range that can give.
 fn announcement(run: &crate::record::RunRecord) -> String {
     let n = u64::from(run.iterations);
     let conversations = run.total_iterations();
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{conversations} conversations: {} test cases × {} iterations × {} agents; \
-         a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
-        run.test_cases.len(),
-        run.iterations,
-        run.agents.len(),
+        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        counted(conversations, "conversation"),
+        counted(run.test_cases.len() as u64, "test case"),
+        counted(n, "iteration"),
+        counted(run.agents.len() as u64, "agent"),
         run.seed,
     )
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    }
 }
 
 fn conclude(result: Result<Ending, RunError>) -> Exit {
@@ -197,10 +256,10 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
         ),
         Ok(ending) if ending.finished.invalid > 0 => complain(
             Exit::Failure,
-            &match ending.finished.invalid {
-                1 => "1 iteration stayed invalid; the report says why".to_owned(),
-                more => format!("{more} iterations stayed invalid; the report says why"),
-            },
+            &format!(
+                "{} stayed invalid; the report says why",
+                counted(ending.finished.invalid, "iteration")
+            ),
         ),
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,
@@ -210,7 +269,7 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
 }
 
 /// The versions of the agents' programs, every one of which has to be there.
-fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
+pub(super) fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
     let mut versions = BTreeMap::new();
     for agent in &config.run.agents {
         if let Some(command) = &agent.command {

@@ -301,7 +301,8 @@ fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<
     }
     if record.config_sha256 != fingerprint {
         return Err(RunError::Resume(format!(
-            "the config or the test cases have changed since the run {id} began; start a new run"
+            "the config or the test cases have changed since the run {id} began; \
+             give the same -i, --agent and --filter as then, or start a new run"
         )));
     }
     Ok(record)

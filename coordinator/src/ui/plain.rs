@@ -37,7 +37,8 @@ impl PlainLog {
                 self.finished_at_last_progress = self.view.totals().finished();
                 self.opening(&run.notices, *already)
             }
-            Event::Notice { text } => vec![format!("notice: {}", clean(text))],
+            // What is said before the plan stands under it.
+            Event::Notice { text } if known => vec![format!("notice: {}", clean(text))],
             // Before the plan come the results that a resumed run brings along.
             Event::AttemptFinished {
                 key,
@@ -51,7 +52,8 @@ impl PlainLog {
                 .unwrap_or_default(),
             Event::Stopping { reason } => vec![self.stamped(at, &format!("stopping: {}", clean(reason)))],
             Event::ReportWritten { path } => vec![format!("report: {}", file_url(path))],
-            Event::AttemptFinished { .. }
+            Event::Notice { .. }
+            | Event::AttemptFinished { .. }
             | Event::AttemptStarted { .. }
             | Event::TurnStarted { .. }
             | Event::CallStarted { .. }

@@ -16,6 +16,7 @@ mod tests;
 pub(crate) use fields::Fields;
 pub(crate) use item::{Item, Number, Text};
 pub(crate) use key_path::KeyPath;
+pub(crate) use nearest::nearest;
 pub(crate) use node::{Node, Value};
 pub(crate) use parse::{MAX_BYTES, parse};
 pub use problem::{Place, Problem};

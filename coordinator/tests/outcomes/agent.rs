@@ -149,8 +149,7 @@ fn time_that_the_agent_spends_itself_is_its_own_and_its_children_end_with_it() {
     assert_eq!(results.verdict(), "failed/ran_out_of_time");
     assert_eq!(results.only()["attempts"], 1);
     assert_eq!(results.only()["turns"][0]["ending"], "timed_out");
-    let marker = bed.path("").file_name().unwrap().to_str().unwrap().to_owned();
-    crate::support::wait_until_gone(&marker, std::time::Duration::from_secs(5));
+    bed.wait_until_nothing_runs();
 }
 
 #[test]

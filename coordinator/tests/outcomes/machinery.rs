@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::{Answer, end};
-use crate::{bed, bed_with};
+use crate::bed;
+use crate::support::{Answer, Bed, end};
 
 #[test]
 fn an_agent_that_never_connects_has_proven_nothing() {
@@ -85,12 +85,7 @@ fn an_answer_that_is_cut_is_not_judged() {
 
 #[test]
 fn a_lost_worker_is_replaced_and_its_attempts_are_repeated() {
-    let bed = bed_with(
-        "      - {answer: 'never', delayMs: 0}
-",
-    );
-    drop(bed);
-    let bed = crate::support::Bed::new(
+    let bed = Bed::new(
         "
 scenarios:
   - when: weather
@@ -111,8 +106,7 @@ scenarios:
     assert_eq!(results.verdicts(), ["passed"; 4]);
     let lost = |iteration: &&serde_json::Value| iteration["earlierAttempts"][0]["cause"] == json!("machinery");
     assert_eq!(results.iterations().iter().filter(lost).count(), 2);
-    let marker = bed.path("").file_name().unwrap().to_str().unwrap().to_owned();
-    crate::support::wait_until_gone(&marker, std::time::Duration::from_secs(5));
+    bed.wait_until_nothing_runs();
     // Nothing of a killed worker stays behind.
     let left: Vec<_> = std::fs::read_dir(bed.path("cache/mcproctor/sandboxes"))
         .unwrap()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::TcpListener as StdListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use scripted_model::{RequestRecord, Scenarios, ScriptedModel};
 use serde_json::{Value, json};
@@ -10,7 +11,8 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use super::program::{Ran, Running, program};
+use super::processes::wait_until_gone;
+use super::program::{Ran, Running, place_program};
 use super::results::Results;
 use super::server::{Answer, Asked, FakeServer};
 
@@ -24,6 +26,7 @@ pub struct Bed {
     /// Environment of the program, on top of `PATH` and fresh homes.
     pub env: Vec<(String, String)>,
     folder: TempDir,
+    program: PathBuf,
     model: ScriptedModel,
     servers: Vec<FakeServer>,
     runtime: Runtime,
@@ -59,6 +62,7 @@ impl Bed {
                 "report": { "outDir": "./reports" },
             }),
             env: Vec::new(),
+            program: place_program(folder.path()),
             folder,
             model,
             servers: Vec::new(),
@@ -99,7 +103,7 @@ impl Bed {
     /// The built-in agent, as a command that people could configure.
     pub fn builtin(&self) -> Value {
         let args = Self::builtin_args();
-        let mut agent = self.command("builtin", &program().display().to_string(), &args);
+        let mut agent = self.command("builtin", &self.program.display().to_string(), &args);
         agent["resumeArgs"] = json!(args);
         agent["answer"] = json!({ "json": "/answer" });
         agent["modelApi"] = json!("chatCompletions");
@@ -126,7 +130,7 @@ impl Bed {
     /// The built-in agent inside a shell script, in which `"$@"` runs it.
     pub fn around_builtin(&self, script: &str) -> Value {
         let mut agent = self.builtin();
-        let own = program().display().to_string();
+        let own = self.program.display().to_string();
         let mut args = vec!["-c", script, "agent", &own];
         args.extend(Self::builtin_args());
         agent["command"] = json!("sh");
@@ -179,6 +183,12 @@ impl Bed {
     /// JSON is YAML.
     pub fn write_config(&self, path: &Path) {
         fs::write(path, serde_json::to_string_pretty(&self.config).unwrap()).unwrap();
+    }
+
+    /// Waits until no process of this bed is left: all of them know its folder.
+    pub fn wait_until_nothing_runs(&self) {
+        let name = self.folder.path().file_name().unwrap().to_str().unwrap();
+        wait_until_gone(name, Duration::from_secs(15));
     }
 
     /// What the newest run came to.

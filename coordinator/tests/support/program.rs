@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,24 +13,15 @@ use super::processes::{Process, descendants};
 /// The longest that one start of the program may take.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The program under test: another build of it can be named in `MCPROCTOR_BIN`.
-///
-/// A second name for the file, because a build that goes on meanwhile replaces the first.
-pub fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let built =
-            std::env::var_os("MCPROCTOR_BIN").map_or_else(|| env!("CARGO_BIN_EXE_mcproctor").into(), PathBuf::from);
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("program-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let own = folder.join("mcproctor");
-        // A folder of the same number may be left of an earlier process.
-        let _ = fs::remove_file(&own);
-        if fs::hard_link(&built, &own).is_err() {
-            fs::copy(&built, &own).unwrap();
-        }
-        own
-    })
+/// Gives the program under test a second name in `folder`, because a build that goes on meanwhile replaces the first.
+/// Another build of it can be named in `MCPROCTOR_BIN`.
+pub(super) fn place_program(folder: &Path) -> PathBuf {
+    let built = std::env::var_os("MCPROCTOR_BIN").map_or_else(|| env!("CARGO_BIN_EXE_mcproctor").into(), PathBuf::from);
+    let own = folder.join("mcproctor");
+    if fs::hard_link(&built, &own).is_err() {
+        fs::copy(&built, &own).unwrap();
+    }
+    own
 }
 
 /// A start of the program that is not over. Dropping it kills the program; its workers then end by themselves.
@@ -65,7 +55,7 @@ impl Running {
         for home in ["home", "cache"] {
             fs::create_dir_all(folder.join(home)).unwrap();
         }
-        let child = Command::new(program())
+        let child = Command::new(folder.join("mcproctor"))
             .args(args)
             .current_dir(folder)
             .env_clear()

@@ -10,7 +10,8 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use super::queue::{Ending, ExchangeId, Queue, Tap};
+use super::queue::Queue;
+use super::tap::{Ending, ExchangeId, Tap};
 
 /// Largest request body that is kept to follow a redirect with.
 const REPLAY_CAP: usize = 1024 * 1024;

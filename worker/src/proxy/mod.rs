@@ -8,7 +8,7 @@
 //! 4. `body` passes each frame on at once and drops a copy into the queue.
 //! 5. `upstream` holds one server connection per agent connection (`tls`, HTTP/1.1 or HTTP/2).
 //!
-//! The recording path starts at `queue`, which never makes the forward path wait:
+//! The recording path starts at `queue`, which takes a `tap` at a time and never makes the forward path wait:
 //!
 //! 1. `recorder` is a thread of its own that takes the copies in order.
 //! 2. `decode`, `sse` and `gather` turn them into messages (`message`, `scan` for those beyond the cap).
@@ -35,6 +35,7 @@ mod scan;
 mod server;
 mod sse;
 mod survey;
+mod tap;
 mod target;
 mod tls;
 mod upstream;

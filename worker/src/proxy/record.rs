@@ -183,9 +183,23 @@ impl Records {
         &self.kept
     }
 
-    /// A tool list or a text without secrets.
+    /// Takes secrets out of a part of a message.
+    pub(super) fn redact(&self, part: &mut Option<Box<RawValue>>) {
+        *part = part.take().map(|part| self.redactor.json(part));
+    }
+
+    /// A text without secrets.
     pub(super) fn redact_text(&self, text: String) -> String {
         self.redactor.text(text)
+    }
+
+    /// JSON without secrets; still JSON.
+    pub(super) fn redact_json(&self, text: String) -> String {
+        match RawValue::from_string(text) {
+            Ok(raw) => Box::<str>::from(self.redactor.json(raw)).into_string(),
+            // What is no JSON is not kept.
+            Err(_) => "null".to_owned(),
+        }
     }
 
     /// Why a file could not be written, once.

@@ -15,7 +15,7 @@ use url::Url;
 use super::body::Reply;
 use super::endpoint::{Announcement, EndpointRewriter};
 use super::forward::Shared;
-use super::queue::Tap;
+use super::tap::Tap;
 
 /// A body for the agent.
 pub(super) enum ToAgent {

@@ -274,7 +274,7 @@ async fn a_secret_that_the_tool_echoes_reaches_the_agent_and_no_record() {
         conn.answer(
             "200 OK",
             &format!("content-type: application/json\r\nx-echo: {seen}\r\n"),
-            result("1", &seen),
+            format!(r#"{{"id":1,"result":{{"content":[{{"text":"{seen}"}}],"tools":[{{"name":"{seen}"}}]}}}}"#),
         )
         .await;
     })
@@ -289,8 +289,11 @@ async fn a_secret_that_the_tool_echoes_reaches_the_agent_and_no_record() {
     assert!(answer.text().contains(SECRET), "bytes pass unchanged");
     assert_eq!(answer.header("x-echo"), None);
     post(&fixture, &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{SECRET}"}}"#)).await;
+    post(&fixture, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     let recorded = fixture.proxy.finish().await.unwrap();
     let mut everything = format!("{:?}", recorded);
+    let tools = recorded.tool_list.unwrap();
+    assert_eq!(String::from_utf8(tools).unwrap(), r#"[{"name":"[redacted]"}]"#);
     for entry in std::fs::read_dir(fixture.folder.path()).unwrap() {
         everything.push_str(&String::from_utf8_lossy(&std::fs::read(entry.unwrap().path()).unwrap()));
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::line::{Line, Message, Outcome};
 use super::tools::{escape_of, prefix, shortened};
 use crate::agent::driver::{Exit, Reading, Seen};
-use crate::agent::escape::tail;
+use crate::agent::escape::{shorten, tail};
 use crate::agent::refusal;
 
 /// Characters of standard error that go into a detail.
@@ -130,7 +130,17 @@ impl Stream {
     fn user(&mut self, message: &Message) {
         for block in message.message.content.as_array().into_iter().flatten() {
             let id = block.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
-            let Some(tool) = self.calls.get(id) else { continue };
+            let Some(tool) = self.calls.get(id).cloned() else {
+                continue;
+            };
+            let words = block.get("content").and_then(Value::as_str).unwrap_or_default();
+            // The model asked for something that is no call, and was told so by the agent; nothing was to be sent.
+            if let Some(why) = words.strip_prefix("<tool_use_error>") {
+                self.calls.remove(id);
+                let why = shorten(why.trim_end_matches("</tool_use_error>"), 200);
+                self.warn(format!("a call of `{tool}` was turned down by the agent itself: {why}"));
+                continue;
+            }
             if let Some(how) = block.get("content").and_then(shortened) {
                 self.warn(format!("the agent may have seen less of the result of `{tool}`: {how}"));
             }

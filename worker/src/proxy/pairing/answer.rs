@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::message::{Message, member, text_member};
+use super::calls::{AwaitingInput, shortened};
 use super::change::{Answered, Change};
 use super::exchange::{Asked, Pending, TaskRequest};
-use super::machine::{AwaitingInput, CallKey, Pairing, shortened};
+use super::machine::{CallKey, Pairing};
 
 impl Pairing {
     /// A request got its answer.

@@ -1,7 +1,7 @@
 //! One HTTP exchange: what was asked on it, and what its end means.
 
 use super::super::message::{Message, RawId};
-use super::super::queue::{Ending, ExchangeId};
+use super::super::tap::{Ending, ExchangeId};
 use super::machine::CallKey;
 
 /// What is known when a request's head is sent.

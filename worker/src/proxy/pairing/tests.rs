@@ -6,7 +6,7 @@ use mcproctor_proto::call::{CallState, ToolCall};
 
 use super::super::gather::Gathered;
 use super::super::message::{self, Message};
-use super::super::queue::Ending;
+use super::super::tap::Ending;
 use super::{Change, Opening, Pairing, ReplyKind};
 
 const STATELESS: &str = "2026-07-28";

@@ -1,6 +1,7 @@
 //! The recorder: a thread that takes copies in order and turns them into records.
 
 mod listen;
+mod scribe;
 mod thread;
 
 pub use thread::Recorded;

@@ -12,12 +12,13 @@ use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
 
 use super::super::error::ProxyError;
-use super::super::message::{self, Message};
+use super::super::message;
 use super::super::options::ProxyOptions;
-use super::super::pairing::{Change, Opening, Pairing};
-use super::super::queue::{Ending, ExchangeId, Piece, Queue, ReplyHead, RequestHead, Tap};
-use super::super::record::{Records, WireLine};
+use super::super::pairing::{Opening, Pairing};
+use super::super::queue::Queue;
+use super::super::record::Records;
 use super::super::survey::Survey;
+use super::super::tap::{Ending, ExchangeId, Piece, ReplyHead, RequestHead, Tap};
 use super::listen::{Heard, Listener, kind_of};
 use crate::redact::Redactor;
 
@@ -82,14 +83,14 @@ struct Watch {
 
 /// The recorder's state.
 pub(in crate::proxy) struct Recorder {
-    queue: Arc<Queue>,
+    pub(super) queue: Arc<Queue>,
     started_unix_ms: i64,
     cap: usize,
     watches: HashMap<ExchangeId, Watch>,
-    pairing: Pairing,
-    survey: Survey,
-    records: Records,
-    debug_log: Option<Box<dyn Write + Send>>,
+    pub(super) pairing: Pairing,
+    pub(super) survey: Survey,
+    pub(super) records: Records,
+    pub(super) debug_log: Option<Box<dyn Write + Send>>,
 }
 
 impl Recorder {
@@ -298,108 +299,6 @@ impl Recorder {
         self.pairing.ended(exchange, at_us, ending);
     }
 
-    /// Performs what the state machine says.
-    fn apply(&mut self) {
-        for change in self.pairing.changes() {
-            match change {
-                Change::Started { key, call } => self.records.started(key, *call),
-                Change::Ended { key, call } => self.records.ended(key, *call),
-                Change::Answered(answered) => {
-                    self.survey.answered(&answered);
-                    let (request, response) = (answered.request, answered.response);
-                    self.records.wire(WireLine {
-                        at: self.unix_ms(answered.started_us),
-                        kind: "exchange",
-                        method: request.method,
-                        status: answered.status,
-                        duration_ms: Some(answered.at_us.saturating_sub(answered.started_us).div_ceil(1000)),
-                        params: request.params,
-                        result: response.result,
-                        error: response.error,
-                        truncated: request.oversize || response.oversize,
-                        ..WireLine::default()
-                    });
-                }
-                Change::Unanswered { request, status, why } => {
-                    let line = WireLine {
-                        status,
-                        what: Some(why),
-                        ..self.line("unanswered", *request)
-                    };
-                    self.records.wire(line);
-                }
-                Change::ServerAsked(message) => {
-                    let line = self.line("server_request", *message);
-                    self.records.wire(line);
-                }
-                Change::ClientAnswered(message) => {
-                    let line = self.line("client_answer", *message);
-                    self.records.wire(line);
-                }
-                Change::Notified { by_client, message } => {
-                    let from = Some(if by_client { "client" } else { "server" });
-                    let line = WireLine {
-                        from,
-                        ..self.line("notification", *message)
-                    };
-                    self.records.wire(line);
-                }
-                Change::Progress { call, params } => {
-                    let at = self.unix_ms(self.us(Instant::now()));
-                    self.records.wire(WireLine {
-                        at,
-                        kind: "progress",
-                        call,
-                        params,
-                        ..WireLine::default()
-                    });
-                }
-                Change::Fault { at_us, what } => self.fault(at_us, what),
-            }
-        }
-        if let Some(error) = self.records.failure() {
-            self.queue.fail(format!("the recording could not be written: {error}"));
-        }
-    }
-
-    fn line(&self, kind: &'static str, message: Message) -> WireLine {
-        WireLine {
-            at: self.unix_ms(self.us(Instant::now())),
-            kind,
-            method: message.method,
-            params: message.params,
-            result: message.result,
-            error: message.error,
-            truncated: message.oversize,
-            ..WireLine::default()
-        }
-    }
-
-    fn fault(&mut self, at_us: u64, what: String) {
-        let at = self.unix_ms(at_us);
-        let what = self.records.redact_text(what);
-        self.survey.fault(at, what.clone());
-        self.records.wire(WireLine {
-            at,
-            kind: "fault",
-            what: Some(what),
-            ..WireLine::default()
-        });
-    }
-
-    /// The one place where secrets are written; the user asked for it.
-    fn debug(&mut self, at: Instant, head: &RequestHead, headers: &http::HeaderMap) {
-        let at = self.unix_ms(self.us(at));
-        let Some(log) = &mut self.debug_log else { return };
-        let mut text = format!("{at} {} {}\n", head.method, head.target);
-        for (name, value) in headers {
-            text.push_str(&format!("  {name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
-        }
-        if let Err(error) = log.write_all(text.as_bytes()).and_then(|()| log.flush()) {
-            self.queue.fail(format!("the debug log could not be written: {error}"));
-        }
-    }
-
     fn snapshot(&mut self) -> Snapshot {
         self.apply();
         let mut calls = self.records.kept().to_vec();
@@ -420,7 +319,23 @@ impl Recorder {
     fn exposure(&self) -> Exposure {
         let mut exposure = self.survey.exposure().clone();
         exposure.recording_fault = self.queue.fault();
+        // Servers may tell of themselves what they were told.
+        for text in [
+            &mut exposure.server_name,
+            &mut exposure.server_version,
+            &mut exposure.protocol_version,
+        ] {
+            *text = text.take().map(|text| self.records.redact_text(text));
+        }
         exposure
+    }
+
+    fn tool_list(&self) -> Option<Vec<u8>> {
+        let list = self.survey.tool_list()?.to_vec();
+        Some(match String::from_utf8(list) {
+            Ok(text) => self.records.redact_json(text).into_bytes(),
+            Err(error) => error.into_bytes(),
+        })
     }
 
     fn finish(mut self, at: Instant) -> Recorded {
@@ -436,15 +351,15 @@ impl Recorder {
             exposure: self.exposure(),
             calls_file,
             wire_file,
-            tool_list: self.survey.tool_list().map(<[u8]>::to_vec),
+            tool_list: self.tool_list(),
         }
     }
 
-    fn us(&self, at: Instant) -> u64 {
+    pub(super) fn us(&self, at: Instant) -> u64 {
         u64::try_from(at.saturating_duration_since(self.queue.started()).as_micros()).unwrap_or(u64::MAX)
     }
 
-    fn unix_ms(&self, us: u64) -> i64 {
+    pub(super) fn unix_ms(&self, us: u64) -> i64 {
         self.started_unix_ms
             .saturating_add(i64::try_from(us / 1000).unwrap_or(i64::MAX))
     }

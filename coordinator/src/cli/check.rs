@@ -1,0 +1,141 @@
+//! `mcproctor check`: is everything ready for a run?
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::exit::Exit;
+use super::inspect::{InspectError, inspect, not_offered};
+use super::run::agent_versions;
+use super::runtime::{block_on, complain};
+use crate::config::{self, Config, Environment};
+use crate::provider_limits::{Finding, Severity, ToolShape, findings};
+use crate::testcase::TestCase;
+use crate::{source, testcase};
+
+/// Arguments of `mcproctor check`.
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// The config file.
+    #[arg(short, long, value_name = "FILE", default_value = "./eval.yaml")]
+    config: PathBuf,
+}
+
+pub(super) fn run(args: &CheckArgs) -> Exit {
+    let config = match config::load(&args.config, &Environment::of_process()) {
+        Ok(config) => config,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    let cases = match testcase::load(source::open(&config.source).as_ref()) {
+        Ok(cases) => cases,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    block_on(check(config, cases))
+}
+
+async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
+    let mut text = format!(
+        "config: {} · {} test cases · {} agents · {} iterations\n",
+        config.file.display(),
+        cases.len(),
+        config.run.agents.len(),
+        config.run.iterations
+    );
+    for notice in &config.notices {
+        let _ = writeln!(text, "notice: {notice}");
+    }
+    let mut exit = Exit::Success;
+    for server in &config.servers {
+        match inspect(server).await {
+            Ok(probe) => {
+                let _ = writeln!(
+                    text,
+                    "server {}: {} {}, protocol {}, {} tools: {}",
+                    server.name,
+                    probe.server_name,
+                    probe.server_version,
+                    probe.protocol_version,
+                    probe.tools.len(),
+                    probe
+                        .tools
+                        .iter()
+                        .map(|tool| tool.name.as_str())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                );
+                let shapes: Vec<ToolShape> = probe.tools.iter().map(shape).collect();
+                for finding in findings(&shapes, &server.name) {
+                    text.push_str(&describe(&finding));
+                }
+                for missing in not_offered(&cases, &probe) {
+                    let _ = writeln!(text, "mismatch: {missing}");
+                    exit = exit.min(Exit::Usage);
+                }
+            }
+            Err(error) => {
+                let _ = writeln!(
+                    text,
+                    "{}: {error}",
+                    if matches!(error, InspectError::Unclear { .. }) {
+                        "fault"
+                    } else {
+                        "stop"
+                    }
+                );
+                exit = exit.min(Exit::Failure);
+            }
+        }
+    }
+    match agent_versions(&config) {
+        Ok(versions) => {
+            for (kind, version) in versions {
+                let _ = writeln!(text, "agent {kind}: version {version}");
+            }
+        }
+        Err(message) => {
+            let _ = writeln!(text, "stop: {message}");
+            exit = exit.min(Exit::Failure);
+        }
+    }
+    text.push_str(if exit == Exit::Success {
+        "ready\n"
+    } else {
+        "not ready\n"
+    });
+    // Names come from a stranger's server: what a terminal would obey is not passed on.
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+        .collect();
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Ok(()) => exit,
+        Err(_) => exit.min(Exit::Failure),
+    }
+}
+
+fn shape(tool: &mcproctor_worker::probe::Tool) -> ToolShape {
+    ToolShape {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        input_schema: tool.input_schema.clone(),
+    }
+}
+
+fn describe(finding: &Finding) -> String {
+    let severity = match finding.severity {
+        Severity::Warning => "warning",
+        Severity::Error => "refused",
+    };
+    let place = match (&finding.tool, finding.path.as_str()) {
+        (None, _) => "tool list".to_owned(),
+        (Some(tool), "") => format!("tool {tool}"),
+        (Some(tool), path) => format!("tool {tool} at {path}"),
+    };
+    let agents: Vec<&str> = finding.agents.iter().map(|agent| agent.name()).collect();
+    format!(
+        "{severity}: {place}: {} ({}; {})\n",
+        finding.what,
+        agents.join(", "),
+        finding.source
+    )
+}

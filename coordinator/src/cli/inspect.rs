@@ -1,0 +1,96 @@
+//! Asking a server for its tools before anything costs money, the way an agent will: through proxy and bridge.
+
+use std::time::Duration;
+
+use mcproctor_proto::server::Server;
+use mcproctor_worker::endpoint::Endpoint;
+use mcproctor_worker::probe::{Probe, ProbeError, probe};
+
+use super::runtime::chain;
+use crate::testcase::TestCase;
+use crate::yaml::nearest;
+
+/// How long a server may take to name its tools.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why a server did not name its tools.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InspectError {
+    /// It answered 401.
+    #[error(
+        "the server {0} answered 401: it needs a login, which is not supported in this version; \
+         set an Authorization header under mcp.headers"
+    )]
+    LoginRequired(String),
+    /// Nobody answers at its address, or its process cannot be started.
+    #[error("the server {server} cannot be reached: {why}")]
+    Unreachable {
+        /// Its configured name.
+        server: String,
+        /// What stands in the way.
+        why: String,
+    },
+    /// It answered, but not as the protocol says.
+    #[error("the server {server} did not name its tools: failed to {error}")]
+    Unclear {
+        /// Its configured name.
+        server: String,
+        /// What was wrong.
+        error: ProbeError,
+    },
+}
+
+/// Asks `server` for its tools.
+pub(super) async fn inspect(server: &Server) -> Result<Probe, InspectError> {
+    let unreachable = |why: String| InspectError::Unreachable {
+        server: server.name.clone(),
+        why,
+    };
+    let spill = tempfile::tempdir().map_err(|error| unreachable(error.to_string()))?;
+    let endpoint = Endpoint::start(server, spill.path(), |_| {})
+        .await
+        .map_err(|error| unreachable(format!("failed to {}", chain(&error))))?;
+    let answer = probe(endpoint.proxy.url(), PATIENCE).await;
+    let exposure = endpoint.proxy.exposure().await;
+    if let Some(bridge) = endpoint.bridge {
+        bridge.stop().await;
+    }
+    match answer {
+        Ok(probe) => Ok(probe),
+        Err(_) if exposure.login_required => Err(InspectError::LoginRequired(server.name.clone())),
+        // 502 is what the proxy and the bridge say for a server that is not there.
+        Err(error @ (ProbeError::Unreachable(_) | ProbeError::Status { status: 502, .. })) => Err(unreachable(
+            exposure
+                .faults
+                .last()
+                .map_or_else(|| error.to_string(), |fault| fault.what.clone()),
+        )),
+        Err(error) => Err(InspectError::Unclear {
+            server: server.name.clone(),
+            error,
+        }),
+    }
+}
+
+/// What test cases expect that the server does not offer, one sentence each.
+pub(super) fn not_offered(cases: &[TestCase], probe: &Probe) -> Vec<String> {
+    let offered: Vec<&str> = probe.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let mut missing = Vec::new();
+    for case in cases {
+        let mut seen: Vec<&str> = Vec::new();
+        for tool in &case.expected_tools {
+            if offered.contains(&tool.as_str()) || seen.contains(&tool.as_str()) {
+                continue;
+            }
+            seen.push(tool);
+            let hint = nearest(tool, &offered)
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            missing.push(format!(
+                "{}: expects `{tool}`, which the server does not offer{hint}",
+                case.file
+            ));
+        }
+    }
+    missing
+}

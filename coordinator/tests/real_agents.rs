@@ -1,0 +1,273 @@
+//! Slow: real agents through the whole program, against a model that plays scenarios.
+//!
+//! They are installed by `npm ci --prefix docker/agents`; `MCPROCTOR_CLAUDE` and `MCPROCTOR_CODEX` name others.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+
+use support::{Bed, Results};
+
+const FAULTS: &str = include_str!("../../examples/scripted-model/scenarios/faults.yaml");
+
+/// A bed with one test case whose prompt picks the scenario.
+fn bed(scenario: &str, expected_tools: &[&str]) -> Bed {
+    let mut bed = Bed::new(FAULTS);
+    bed.case("case", &format!("Do it. {scenario}"), expected_tools);
+    bed.config["run"]["timeoutSeconds"] = json!(120);
+    bed.config["run"]["maxAttempts"] = json!(2);
+    bed
+}
+
+/// The verdicts of claude and of codex, and all the rest.
+fn with_both(bed: &mut Bed, iterations: u32, code: i32) -> Results {
+    let agents = [bed.claude(), bed.codex()];
+    bed.agents(&agents);
+    let ran = bed.run(&["-i", &iterations.to_string()]);
+    assert_eq!(ran.code, Some(code));
+    bed.wait_until_nothing_runs();
+    bed.results()
+}
+
+/// One value of each iteration, by its JSON pointer.
+fn each(results: &Results, pointer: &str) -> Vec<Value> {
+    let iterations = results.iterations().iter();
+    iterations
+        .map(|iteration| iteration.pointer(pointer).cloned().unwrap_or_default())
+        .collect()
+}
+
+fn reasons(results: &Results) -> Vec<String> {
+    each(results, "/reason")
+        .into_iter()
+        .map(|reason| reason.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn slow_a_call_passes_and_its_result_is_in_the_reply() {
+    let mut bed = bed("[call]", &["get_current_weather"]);
+    let results = with_both(&mut bed, 2, 0);
+    assert_eq!(results.verdicts(), ["passed"; 4]);
+    assert_eq!(each(&results, "/calls/0/state"), ["ok"; 4]);
+    assert_eq!(each(&results, "/attempts"), [1; 4]);
+    for reply in each(&results, "/turns/0/reply") {
+        assert!(reply.as_str().unwrap().starts_with("Vienna: "), "{reply}");
+    }
+    assert_eq!(results["totals"]["iterationsWithEscapes"], 0);
+    assert_eq!(each(&results, "/traffic/observed"), [true; 4]);
+    for agent in results["run"]["agents"].as_array().unwrap() {
+        assert!(
+            agent["version"].as_str().is_some_and(|version| version.contains('.')),
+            "{agent}"
+        );
+        assert_eq!(agent["ownLogin"], false);
+    }
+    for tokens in each(&results, "/usage/inputTokens") {
+        assert!(tokens.as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn slow_calls_side_by_side_are_each_counted() {
+    let mut bed = bed("[parallel]", &["get_forecast", "get_forecast"]);
+    assert_eq!(with_both(&mut bed, 1, 0).verdicts(), ["passed"; 2]);
+}
+
+#[test]
+fn slow_an_answer_goes_on_with_the_same_conversation() {
+    let mut bed = bed("[ask]", &["get_current_weather"]);
+    bed.case_with_answers(
+        "case",
+        "Do it. [ask]",
+        &["get_current_weather"],
+        &["In Graz.", "Never needed."],
+    );
+    let results = with_both(&mut bed, 1, 0);
+    assert_eq!(results.verdicts(), ["passed"; 2]);
+    assert_eq!(each(&results, "/turns/1/prompt"), ["In Graz."; 2]);
+    assert_eq!(each(&results, "/turns/2"), [Value::Null, Value::Null]);
+    assert_eq!(each(&results, "/calls/0/arguments/city"), ["Graz"; 2]);
+    for reply in each(&results, "/turns/1/reply") {
+        assert!(reply.as_str().unwrap().starts_with("Graz: "), "{reply}");
+    }
+}
+
+#[test]
+fn slow_without_tools_of_its_own_an_agent_cannot_leave_the_binding() {
+    let mut bed = bed("[shell]", &[]);
+    let results = with_both(&mut bed, 1, 0);
+    assert_eq!(results["totals"]["iterationsWithEscapes"], 0);
+    for reply in each(&results, "/turns/0/reply") {
+        assert!(!reply.as_str().unwrap().contains("The shell said"), "{reply}");
+    }
+}
+
+#[test]
+fn slow_with_its_own_tools_an_escape_is_seen() {
+    let mut bed = bed("[shell]", &["get_current_weather"]);
+    let mut agents = [bed.claude(), bed.codex()];
+    for agent in &mut agents {
+        agent["builtinTools"] = json!("default");
+    }
+    bed.agents(&agents);
+    assert_eq!(bed.run(&["-i", "1"]).code, Some(0));
+    let results = bed.results();
+    assert_eq!(results.verdicts(), ["failed/expectation_unmet"; 2]);
+    assert_eq!(each(&results, "/escapes/0/kind"), ["shell"; 2]);
+    for what in each(&results, "/escapes/0/what") {
+        assert!(what.as_str().unwrap().contains("echo out-of-band"), "{what}");
+    }
+    assert_eq!(results["totals"]["iterationsWithEscapes"], 2);
+}
+
+#[test]
+fn slow_refusals_that_the_agent_retries_are_got_over() {
+    let mut bed = bed("[429-twice]", &["get_current_weather"]);
+    assert_eq!(with_both(&mut bed, 1, 0).verdicts(), ["passed"; 2]);
+}
+
+#[test]
+fn slow_a_rate_limit_without_end_is_the_models() {
+    let mut bed = bed("[429]", &["get_current_weather"]);
+    bed.config["run"]["timeoutSeconds"] = json!(30);
+    let results = with_both(&mut bed, 1, 3);
+    assert_eq!(results.verdicts(), ["invalid/model"; 2], "{:?}", reasons(&results));
+    assert_eq!(each(&results, "/attempts"), [2; 2]);
+}
+
+#[test]
+fn slow_an_overloaded_or_broken_model_is_the_models() {
+    for scenario in ["[500]", "[529]", "[error-event]", "[cut]"] {
+        let mut bed = bed(scenario, &["get_current_weather"]);
+        bed.config["run"]["timeoutSeconds"] = json!(30);
+        bed.config["run"]["maxAttempts"] = json!(1);
+        let results = with_both(&mut bed, 1, 3);
+        assert_eq!(
+            results.verdicts(),
+            ["invalid/model"; 2],
+            "{scenario}: {:?}",
+            reasons(&results)
+        );
+    }
+}
+
+#[test]
+fn slow_a_silent_model_is_not_the_agents_time() {
+    for scenario in ["[hang]", "[stall]"] {
+        let mut bed = bed(scenario, &["get_current_weather"]);
+        bed.config["run"]["timeoutSeconds"] = json!(20);
+        bed.config["run"]["maxAttempts"] = json!(1);
+        let results = with_both(&mut bed, 1, 3);
+        assert_eq!(
+            results.verdicts(),
+            ["invalid/model"; 2],
+            "{scenario}: {:?}",
+            reasons(&results)
+        );
+    }
+}
+
+#[test]
+fn slow_what_no_retry_gets_over_stops_the_run() {
+    for (scenario, words) in [
+        ("[401]", "check the agent's key"),
+        ("[404]", "check the agent's model"),
+        ("[quota]", "no credit or quota left"),
+    ] {
+        for kind in ["claude", "codex"] {
+            let mut bed = bed(scenario, &["get_current_weather"]);
+            let agent = if kind == "claude" { bed.claude() } else { bed.codex() };
+            bed.agents(&[agent]);
+            let ran = bed.run(&["-i", "20"]);
+            assert_eq!(ran.code, Some(3), "{kind} {scenario}");
+            assert!(
+                ran.stderr.starts_with("mcproctor: stopped: ") && ran.stderr.contains(words),
+                "{}",
+                ran.stderr
+            );
+            assert_eq!(ran.stderr.lines().count(), 1);
+            let results = bed.results();
+            assert!(results.total("notRun") >= 16, "{kind} {scenario}");
+            assert_eq!(results["totals"]["passRate"]["n"], 0);
+        }
+    }
+}
+
+#[test]
+fn slow_a_refused_tool_definition_is_the_servers() {
+    let mut bed = bed("[400]", &["get_current_weather"]);
+    let results = with_both(&mut bed, 1, 3);
+    assert_eq!(results.verdicts(), ["invalid/server"; 2], "{:?}", reasons(&results));
+    assert_eq!(each(&results, "/attempts"), [1; 2]);
+}
+
+#[test]
+fn slow_a_model_that_refuses_the_task_or_says_nothing_has_failed() {
+    for scenario in ["[refuse]", "[empty]", "[malformed]"] {
+        let mut bed = bed(scenario, &["get_current_weather"]);
+        let results = with_both(&mut bed, 1, 0);
+        for verdict in results.verdicts() {
+            assert!(verdict.starts_with("failed/"), "{scenario}: {verdict}");
+        }
+    }
+}
+
+#[test]
+fn slow_the_third_of_five_iterations_fails_as_written() {
+    for kind in ["claude", "codex"] {
+        let mut bed = bed("[third-fails]", &["get_current_weather"]);
+        let agent = if kind == "claude" { bed.claude() } else { bed.codex() };
+        bed.agents(&[agent]);
+        bed.config["run"]["concurrency"] = json!(1);
+        assert_eq!(bed.run(&["-i", "5"]).code, Some(0));
+        let results = bed.results();
+        let mut verdicts = results.verdicts();
+        verdicts.sort();
+        assert_eq!(
+            verdicts,
+            ["failed/expectation_unmet", "passed", "passed", "passed", "passed"],
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn slow_a_server_that_is_not_there_is_not_the_agents_fault() {
+    let mut bed = bed("[call]", &["get_current_weather"]);
+    bed.config["mcp"]["url"] = json!(format!("http://{}/mcp", support::unused_address()));
+    let results = with_both(&mut bed, 1, 3);
+    assert_eq!(results.verdicts(), ["invalid/server"; 2], "{:?}", reasons(&results));
+}
+
+#[test]
+fn slow_the_demo_runs_with_both() {
+    let mut bed = bed("[call]", &[]);
+    let _ = (bed.claude(), bed.codex());
+    let args = [
+        "demo",
+        "--agent",
+        "claude",
+        "--agent",
+        "codex",
+        "-i",
+        "2",
+        "--output",
+        "plain",
+        "--out-dir",
+        "reports",
+    ];
+    let ran = bed.start_program(&args).wait();
+    assert_eq!(ran.code, Some(0));
+    let results = bed.results();
+    assert_eq!(results.iterations().len(), 16);
+    assert_eq!(results.total("passed") + results.total("failed"), 16);
+    assert!(results.total("passed") >= 8, "{:#}", results["totals"]);
+    bed.wait_until_nothing_runs();
+}
