@@ -154,7 +154,7 @@ pub(super) struct Invocation {
 }
 
 /// What `run` and `demo` have in common once config and test cases are there.
-pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
+pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
     let versions = match agent_versions(&config) {
         Ok(versions) => versions,
         Err(message) => return complain(Exit::Failure, &message),
@@ -170,6 +170,10 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
         |kind| versions.get(&kind).cloned(),
         clock.now_unix_ms(),
     );
+    match made(&config.report.out_dir) {
+        Ok(out_dir) => config.report.out_dir = out_dir,
+        Err(message) => return complain(Exit::Failure, &message),
+    }
     let worker = match worker_command(&config.report.out_dir, &versions, args.debug) {
         Ok(worker) => worker,
         Err(message) => return complain(Exit::Failure, &message),
@@ -208,6 +212,13 @@ pub(super) async fn run_evaluation(config: Config, cases: Vec<TestCase>, args: I
     // What the view could not write, nobody can read: the exit code still tells.
     let _ = view.finished().await;
     conclude(result)
+}
+
+/// Makes the folder; gives its path without `..` and links, as it is shown to people.
+fn made(folder: &Path) -> Result<PathBuf, String> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| folder.canonicalize())
+        .map_err(|error| format!("failed to make the folder {}: {error}", folder.display()))
 }
 
 /// Asks every server for its tools before a conversation costs money. Gives what the user should know; fails where no

@@ -329,13 +329,14 @@ fn standing_refusal(conversation: &Conversation) -> Option<&ModelRefusal> {
 }
 
 fn refusal_in_words(refusal: &ModelRefusal) -> String {
-    let message = if refusal.message.is_empty() {
+    let message: &str = if refusal.message.is_empty() {
         "no reason given"
     } else {
         &refusal.message
     };
     match refusal.status {
-        0 => format!("the model API could not be reached: {message}"),
+        // The relay says what it could not reach.
+        0 => message.to_owned(),
         status => format!("the model API refused with {status}: {message}"),
     }
 }

@@ -32,10 +32,10 @@ impl PlainLog {
         self.view.apply(envelope);
         let at = envelope.at;
         let lines = match &envelope.event {
-            Event::RunStarted { run, already } => {
+            Event::RunStarted { already, .. } => {
                 self.last_progress_at = at;
                 self.finished_at_last_progress = self.view.totals().finished();
-                self.opening(&run.notices, *already)
+                self.opening(*already)
             }
             // What is said before the plan stands under it.
             Event::Notice { text } if known => vec![format!("notice: {}", clean(text))],
@@ -91,7 +91,7 @@ impl PlainLog {
         blank.into_iter().chain(lines.iter().map(without_style)).collect()
     }
 
-    fn opening(&self, notices: &[String], already: u64) -> Vec<String> {
+    fn opening(&self, already: u64) -> Vec<String> {
         let Some(plan) = self.view.plan() else {
             return Vec::new();
         };
@@ -118,7 +118,7 @@ impl PlainLog {
                 "with {total} iterations, passed ones are counted but not listed"
             ));
         }
-        lines.extend(notices.iter().map(|notice| format!("notice: {}", clean(notice))));
+        lines.extend(self.view.notices().map(|notice| format!("notice: {notice}")));
         lines
     }
 
