@@ -12,7 +12,7 @@ mod support;
 
 use serde_json::{Value, json};
 
-use support::{Bed, Results};
+use support::{Answer, Bed, Results, well_at_first};
 
 const FAULTS: &str = include_str!("../../examples/scripted-model/scenarios/faults.yaml");
 
@@ -239,9 +239,9 @@ fn slow_the_third_of_five_iterations_fails_as_written() {
 }
 
 #[test]
-fn slow_a_server_that_is_not_there_is_not_the_agents_fault() {
-    let mut bed = bed("[call]", &["get_current_weather"]);
-    bed.config["mcp"]["url"] = json!(format!("http://{}/mcp", support::unused_address()));
+fn slow_a_server_that_goes_down_is_not_the_agents_fault() {
+    let mut bed = bed("[call]", &["look_up"]);
+    bed.serve(well_at_first(|| Answer::Status(503)));
     let results = with_both(&mut bed, 1, 3);
     assert_eq!(results.verdicts(), ["invalid/server"; 2], "{:?}", reasons(&results));
 }

@@ -144,6 +144,11 @@ impl PlainLog {
             Outcome::Passed => Some(format!("{glyph} passed {name} in {took}")),
             Outcome::Aborted => Some(format!("{glyph} aborted {name}{because}")),
             _ if last => Some(format!("{glyph} {outcome} {name} in {took}{because}")),
+            // A new attempt is made only when the run is gone on with.
+            _ if self.view.stopping().is_some() => Some(format!(
+                "· {outcome} {name} attempt {}, left without a result{because}",
+                key.attempt
+            )),
             _ => Some(format!(
                 "↻ {outcome} {name} attempt {}, tried again{because}",
                 key.attempt

@@ -124,6 +124,11 @@ fn stops_the_run(step: &str, message: &str) {
     );
     // Two agents at once, each of which may ask four times.
     assert!(bed.asked().len() <= 8, "{} requests", bed.asked().len());
+    assert!(
+        ran.stdout.contains("left without a result") && !ran.stdout.contains("tried again"),
+        "{}",
+        ran.stdout
+    );
     let results = bed.results();
     assert_eq!(results["run"]["state"], "aborted");
     assert_eq!(results["totals"]["passRate"]["n"], 0);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::json;
 
 use crate::bed;
-use crate::support::{Answer, Asked, Bed, unused_address};
+use crate::support::{Answer, Asked, Bed, unused_address, well_at_first};
 
 /// A bed whose model calls `look_up` of a server that answers as `answer` says.
 fn looking_up(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Bed {
@@ -41,9 +41,20 @@ fn the_fake_server_itself_is_one_that_agents_pass_with() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_the_servers_fault_at_every_attempt() {
+fn a_server_that_is_not_there_is_named_before_anything_runs() {
     let mut bed = bed();
-    bed.config["mcp"]["url"] = json!(format!("http://{}/mcp", unused_address()));
+    let address = unused_address();
+    bed.config["mcp"]["url"] = json!(format!("http://{address}/mcp"));
+    let ran = bed.run(&["-i", "20"]);
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(&address), "{}", ran.stderr);
+    assert!(bed.asked().is_empty(), "no model was paid for it");
+}
+
+#[test]
+fn a_server_that_goes_down_is_to_blame_at_every_attempt() {
+    let bed = looking_up(well_at_first(|| Answer::Status(503)));
     let ran = bed.run(&[]);
     assert_eq!(ran.code, Some(3));
     let results = bed.results();
@@ -102,7 +113,7 @@ fn a_server_that_fails_once_is_counted_and_got_over() {
 #[test]
 fn a_server_that_fails_before_it_lists_its_tools_is_to_blame() {
     let bed = looking_up(|asked| match asked.method.as_str() {
-        "tools/list" => Answer::Status(502),
+        "tools/list" => Answer::Status(500),
         _ => Answer::Usual,
     });
     assert_eq!(bed.run(&[]).code, Some(3));
@@ -110,8 +121,22 @@ fn a_server_that_fails_before_it_lists_its_tools_is_to_blame() {
 }
 
 #[test]
-fn a_server_that_wants_a_login_stops_the_run_with_one_message() {
+fn a_server_that_wants_a_login_says_so_before_anything_runs() {
     let bed = looking_up(|_| Answer::Status(401));
+    let ran = bed.run(&["-i", "20"]);
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("401") && ran.stderr.contains("mcp.headers"),
+        "{}",
+        ran.stderr
+    );
+    assert!(bed.asked().is_empty());
+}
+
+#[test]
+fn a_login_that_ends_during_the_run_stops_it_with_one_message() {
+    let bed = looking_up(well_at_first(|| Answer::Status(401)));
     let ran = bed.run(&["-i", "20"]);
     assert_eq!(ran.code, Some(3));
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);

@@ -24,4 +24,4 @@ pub use bed::{Bed, MODEL_KEY, unused_address};
 pub use processes::{Process, descendants, end, marked, wait_until_gone};
 pub use program::{Ran, Running};
 pub use results::Results;
-pub use server::{Answer, Asked, FakeServer};
+pub use server::{Answer, Asked, FakeServer, well_at_first};

@@ -1,6 +1,7 @@
 //! An MCP server over Streamable HTTP with a mind of the test's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -46,6 +47,19 @@ pub enum Answer {
 pub struct FakeServer {
     url: String,
     _task: AbortOnDropHandle<std::io::Result<()>>,
+}
+
+/// A server that is well when a run asks it for its tools first, and answers everything after that as `then` says.
+pub fn well_at_first(then: impl Fn() -> Answer + Send + Sync + 'static) -> impl Fn(&Asked) -> Answer + Send + Sync {
+    let listed = AtomicBool::new(false);
+    move |asked| match asked.method.as_str() {
+        _ if listed.load(Ordering::SeqCst) => then(),
+        "tools/list" => {
+            listed.store(true, Ordering::SeqCst);
+            Answer::Usual
+        }
+        _ => Answer::Usual,
+    }
 }
 
 type Mind = Arc<dyn Fn(&Asked) -> Answer + Send + Sync>;
