@@ -251,7 +251,7 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
 
 /// Takes the secrets out of files, before they are named by their hash.
 async fn redact(redactor: &Arc<Redactor>, files: [&PathBuf; 2]) -> Result<(), TakeDownError> {
-    for path in files.into_iter().cloned() {
+    for path in files.map(PathBuf::clone) {
         let redactor = Arc::clone(redactor);
         let redacted = tokio::task::spawn_blocking(move || match redactor.file(&path) {
             // An agent that was never started has printed nothing.
