@@ -1,6 +1,6 @@
 //! YAML with the place of every node, so that whatever is wrong with a file can be shown where it is written.
 //!
-//! [`parse`] makes a tree, [`Fields`] reads it key by key, [`Problems`] collects everything that is wrong on the way.
+//! `parse` makes a tree, `Fields` reads it key by key, `Problems` collects everything that is wrong on the way.
 
 mod fields;
 mod item;
