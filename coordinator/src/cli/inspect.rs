@@ -7,6 +7,7 @@ use mcproctor_worker::endpoint::Endpoint;
 use mcproctor_worker::probe::{Probe, ProbeError, probe};
 
 use super::runtime::chain;
+use crate::config::address;
 use crate::testcase::TestCase;
 use crate::yaml::nearest;
 
@@ -23,10 +24,12 @@ pub(super) enum InspectError {
     )]
     LoginRequired(String),
     /// Nobody answers at its address, or its process cannot be started.
-    #[error("the server {server} cannot be reached: {why}")]
+    #[error("the server {server} at {address} cannot be reached: {why}")]
     Unreachable {
         /// Its configured name.
         server: String,
+        /// Where it should be, without secrets.
+        address: String,
         /// What stands in the way.
         why: String,
     },
@@ -44,6 +47,7 @@ pub(super) enum InspectError {
 pub(super) async fn inspect(server: &Server) -> Result<Probe, InspectError> {
     let unreachable = |why: String| InspectError::Unreachable {
         server: server.name.clone(),
+        address: address(server),
         why,
     };
     let spill = tempfile::tempdir().map_err(|error| unreachable(error.to_string()))?;

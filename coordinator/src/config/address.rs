@@ -19,7 +19,7 @@ impl Config {
 
 /// The URL without user info, query and fragment; for a child process its program and how many arguments it gets. None of
 /// the places where secrets stand is in it.
-pub(super) fn address(server: &Server) -> String {
+pub(crate) fn address(server: &Server) -> String {
     match &server.transport {
         Transport::Http(http) => match Url::parse(&http.url) {
             Ok(mut url) => {

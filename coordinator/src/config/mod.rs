@@ -18,6 +18,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use address::address;
 pub use environment::Environment;
 pub use error::ConfigErrors;
 pub use load::load;
