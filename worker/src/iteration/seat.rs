@@ -251,7 +251,8 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
 
 /// Takes the secrets out of files, before they are named by their hash.
 async fn redact(redactor: &Arc<Redactor>, files: [&PathBuf; 2]) -> Result<(), TakeDownError> {
-    for path in files.map(PathBuf::clone) {
+    for path in files {
+        let path = path.clone();
         let redactor = Arc::clone(redactor);
         let redacted = tokio::task::spawn_blocking(move || match redactor.file(&path) {
             // An agent that was never started has printed nothing.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools};
 
+use super::base_url;
 use super::command::resolve_command;
 use super::context::{Context, http_url};
 use super::credential::credential;
@@ -18,7 +19,7 @@ pub(super) fn resolve_agents(
     problems: &mut Problems,
 ) -> Option<Vec<Agent>> {
     let Some(entries) = entries else {
-        return Some(vec![named(AgentKind::Claude, context)]);
+        return Some(vec![named(AgentKind::Claude, context, problems)]);
     };
     let mut agents: Vec<Agent> = Vec::new();
     let mut kinds: Vec<AgentKind> = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn resolve_agents(
             AgentEntry::Named(kind) => {
                 kinds.push(*kind);
                 // A mapping that took the name before is reported there.
-                agents.push(named(*kind, context));
+                agents.push(named(*kind, context, problems));
             }
             AgentEntry::Full(section) => match resolve_agent(section, context, problems) {
                 Some(agent) => agents.push(agent),
@@ -41,7 +42,8 @@ pub(super) fn resolve_agents(
     complete.then_some(agents)
 }
 
-fn named(kind: AgentKind, context: &Context<'_>) -> Agent {
+fn named(kind: AgentKind, context: &Context<'_>, problems: &mut Problems) -> Agent {
+    let base_url = base_url::from_environment(kind, context.variables, problems);
     Agent {
         name: kind.name().to_owned(),
         kind,
@@ -50,8 +52,8 @@ fn named(kind: AgentKind, context: &Context<'_>) -> Agent {
         env: BTreeMap::new(),
         builtin_tools: BuiltinTools::default(),
         tool_loading: None,
-        base_url: None,
-        credential: credential(kind, None, false, None, context.variables),
+        credential: credential(kind, None, base_url.is_some(), None, context.variables),
+        base_url,
         command: None,
     }
 }
@@ -71,16 +73,17 @@ fn resolve_agent(section: &AgentSection, context: &Context<'_>, problems: &mut P
         }
         None => Some(section.kind.name().to_owned()),
     };
-    let base_url = section
-        .base_url
-        .as_ref()
-        .map(|text| http_url(text, problems).map(|_| text.value.clone()));
+    let base_url = match &section.base_url {
+        Some(text) => http_url(text, problems).map(|_| Some(text.value.clone())),
+        None => Some(base_url::from_environment(section.kind, context.variables, problems)),
+    };
     let env = resolve_env(&section.env, problems);
     let command = section
         .command
         .as_ref()
         .map(|command| resolve_command(section, command, context, problems));
     let model_api = section.command.as_ref().and_then(|command| command.model_api);
+    let base_url = base_url?;
     Some(Agent {
         name: name?,
         kind: section.kind,
@@ -89,14 +92,14 @@ fn resolve_agent(section: &AgentSection, context: &Context<'_>, problems: &mut P
         env: env?,
         builtin_tools: section.builtin_tools,
         tool_loading: section.tool_loading,
-        base_url: base_url.map_or(Some(None), |url| url.map(Some))?,
         credential: credential(
             section.kind,
             section.api_key.as_ref(),
-            section.base_url.is_some(),
+            base_url.is_some(),
             model_api,
             context.variables,
         ),
+        base_url,
         command: command.map_or(Some(None), |command| command.map(Some))?,
     })
 }

@@ -1,6 +1,7 @@
 //! The second pass: ranges, paths, addresses and credentials.
 
 mod agent;
+mod base_url;
 mod command;
 mod context;
 mod credential;

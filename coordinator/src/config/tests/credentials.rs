@@ -65,3 +65,19 @@ fn a_command_gets_a_key_only_for_the_provider_that_it_speaks_to() {
     let local = "{kind: command, command: x, modelApi: chatCompletions, baseUrl: 'http://127.0.0.1:1/v1'}";
     assert_eq!(credential(local, &keys), "none");
 }
+
+#[test]
+fn a_gateway_in_the_environment_is_gone_through_as_the_programs_themselves_do() {
+    let gateway = environment([("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"), ("OPENAI_BASE_URL", "")]);
+    let folder = Folder::with(&format!(
+        "{SMALLEST}run: {{agents: [claude, codex, {{kind: claude, name: other, baseUrl: 'http://127.0.0.1:8'}}]}}\n"
+    ));
+    let config = folder.load(&gateway);
+    let addresses: Vec<Option<&str>> = config.run.agents.iter().map(|agent| agent.base_url.as_deref()).collect();
+    assert_eq!(addresses, [Some("http://127.0.0.1:9"), None, Some("http://127.0.0.1:8")]);
+    assert_eq!(credential("claude", &gateway), "none", "the own login is for the provider alone");
+
+    let report = folder.report(&environment([("ANTHROPIC_BASE_URL", "user:pass@gateway")]));
+    assert!(report.contains("the variable ANTHROPIC_BASE_URL is no address"), "{report}");
+    assert!(!report.contains("pass@"), "{report}");
+}
