@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
-use mcproctor_proto::server::StdioServer;
 use mcproctor_proto::call::SERVER_EXITED;
+use mcproctor_proto::server::StdioServer;
 use mcproctor_worker::bridge::{Bridge, BridgeError, BridgeOptions};
 use serde_json::{Value, json};
 

@@ -41,7 +41,10 @@ impl Evidence for EvidenceService {
         };
         let kind = EvidenceKind::from_name(&header.kind)
             .ok_or_else(|| Status::invalid_argument(format!("`{}` is no kind of evidence", header.kind)))?;
-        let begun = self.store.begin_evidence(kind, &header.sha256, header.bytes, header.offset).await;
+        let begun = self
+            .store
+            .begin_evidence(kind, &header.sha256, header.bytes, header.offset)
+            .await;
         let mut upload = begun.map_err(refused)?;
         while let Some(data) = next_data(&mut chunks).await? {
             upload.append(&data).await.map_err(refused)?;

@@ -18,7 +18,13 @@ pub(super) struct StoredRun {
 impl StoredRun {
     pub(super) fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Result<Self, ReportError> {
         let mark = reader.watermark().map_err(unreadable("the attempts"))?;
-        Ok(Self { reader, run, state, now_unix_ms, until_now: AttemptFilter::ALL.up_to(mark) })
+        Ok(Self {
+            reader,
+            run,
+            state,
+            now_unix_ms,
+            until_now: AttemptFilter::ALL.up_to(mark),
+        })
     }
 }
 
@@ -39,7 +45,11 @@ impl RunData for StoredRun {
         self.reader
             .for_each_attempt(&self.run.id, self.until_now, &mut |attempt| {
                 outcome = visit(attempt);
-                if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if outcome.is_ok() {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             })
             .map_err(unreadable("the attempts"))?;
         outcome
@@ -56,5 +66,8 @@ impl RunData for StoredRun {
 
 fn unreadable(what: &str) -> impl FnOnce(StoreError) -> ReportError {
     let what = what.to_owned();
-    move |source| ReportError::Read { what, source: Box::new(source) }
+    move |source| ReportError::Read {
+        what,
+        source: Box::new(source),
+    }
 }

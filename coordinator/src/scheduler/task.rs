@@ -371,13 +371,24 @@ impl Task {
         tokio::spawn(async move {
             let result = store.put_attempt(&run, lease.epoch, &record).await;
             // The receiver outlives everything that is being stored.
-            let _ = stored.send(Stored::Attempt { worker, lease, record, result }).await;
+            let _ = stored
+                .send(Stored::Attempt {
+                    worker,
+                    lease,
+                    record,
+                    result,
+                })
+                .await;
         });
     }
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
         match stored {
-            Stored::Lease { worker, assignment, result } => {
+            Stored::Lease {
+                worker,
+                assignment,
+                result,
+            } => {
                 result?;
                 // Its worker may have been lost, or the run stopped, while the note was written.
                 if self.finished.cancelled {
@@ -386,12 +397,21 @@ impl Task {
                     self.send(&worker, Order::Assignment(assignment));
                 }
             }
-            Stored::Attempt { worker, lease, record, result } => {
+            Stored::Attempt {
+                worker,
+                lease,
+                record,
+                result,
+            } => {
                 self.storing.remove(&lease.attempt);
                 let accepted = result? == PutAttempt::Accepted;
                 self.send(&worker, Order::Acknowledged { lease, accepted });
                 self.events.say(Event::AttemptFinished {
-                    key: AttemptKey { cell: record.cell, iteration: record.iteration, attempt: record.attempt },
+                    key: AttemptKey {
+                        cell: record.cell,
+                        iteration: record.iteration,
+                        attempt: record.attempt,
+                    },
                     outcome: record.outcome,
                     reason: record.reason.clone(),
                     last: record.last,
@@ -487,7 +507,13 @@ impl Task {
         tokio::spawn(async move {
             let epoch = assignment.lease.epoch;
             let result = store.put_lease(&assignment.run, key, epoch, &worker, now).await;
-            let _ = stored.send(Stored::Lease { worker, assignment: Box::new(assignment), result }).await;
+            let _ = stored
+                .send(Stored::Lease {
+                    worker,
+                    assignment: Box::new(assignment),
+                    result,
+                })
+                .await;
         });
     }
 

@@ -18,8 +18,8 @@ use serde_json::json;
 
 use super::message::{Kind, Message, parse_all};
 use super::reply::Reply;
-use mcproctor_proto::call::SERVER_EXITED;
 use super::switchboard::{Receiver, Switchboard};
+use mcproctor_proto::call::SERVER_EXITED;
 
 /// The only path that is served.
 pub(super) const PATH: &str = "/mcp";

@@ -8,11 +8,7 @@ use crate::yaml::Problems;
 
 /// The address that the agent's own program would take from the environment: `ANTHROPIC_BASE_URL` for claude,
 /// `OPENAI_BASE_URL` for codex. Whoever sends an agent through a gateway expects an evaluation to go the same way.
-pub(super) fn from_environment(
-    kind: AgentKind,
-    variables: &Variables<'_>,
-    problems: &mut Problems,
-) -> Option<String> {
+pub(super) fn from_environment(kind: AgentKind, variables: &Variables<'_>, problems: &mut Problems) -> Option<String> {
     let name = match kind {
         AgentKind::Claude => "ANTHROPIC_BASE_URL",
         AgentKind::Codex => "OPENAI_BASE_URL",

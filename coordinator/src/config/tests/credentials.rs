@@ -73,11 +73,26 @@ fn a_gateway_in_the_environment_is_gone_through_as_the_programs_themselves_do() 
         "{SMALLEST}run: {{agents: [claude, codex, {{kind: claude, name: other, baseUrl: 'http://127.0.0.1:8'}}]}}\n"
     ));
     let config = folder.load(&gateway);
-    let addresses: Vec<Option<&str>> = config.run.agents.iter().map(|agent| agent.base_url.as_deref()).collect();
-    assert_eq!(addresses, [Some("http://127.0.0.1:9"), None, Some("http://127.0.0.1:8")]);
-    assert_eq!(credential("claude", &gateway), "none", "the own login is for the provider alone");
+    let addresses: Vec<Option<&str>> = config
+        .run
+        .agents
+        .iter()
+        .map(|agent| agent.base_url.as_deref())
+        .collect();
+    assert_eq!(
+        addresses,
+        [Some("http://127.0.0.1:9"), None, Some("http://127.0.0.1:8")]
+    );
+    assert_eq!(
+        credential("claude", &gateway),
+        "none",
+        "the own login is for the provider alone"
+    );
 
     let report = folder.report(&environment([("ANTHROPIC_BASE_URL", "user:pass@gateway")]));
-    assert!(report.contains("the variable ANTHROPIC_BASE_URL is no address"), "{report}");
+    assert!(
+        report.contains("the variable ANTHROPIC_BASE_URL is no address"),
+        "{report}"
+    );
     assert!(!report.contains("pass@"), "{report}");
 }

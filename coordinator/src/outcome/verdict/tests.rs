@@ -21,7 +21,12 @@ impl Attempt {
         conversation.turns = vec![turn(0, TurnEnding::Completed)];
         conversation.calls = vec![call("a", CallState::Ok)];
         conversation.exposures = vec![exposed()];
-        conversation.traffic = ModelTraffic { observed: true, requests: 2, succeeded: 2, ..ModelTraffic::default() };
+        conversation.traffic = ModelTraffic {
+            observed: true,
+            requests: 2,
+            succeeded: 2,
+            ..ModelTraffic::default()
+        };
         Self {
             machinery_fault: None,
             interrupted: false,

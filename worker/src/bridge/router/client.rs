@@ -1,8 +1,8 @@
 //! What clients send.
 
-use mcproctor_proto::call::SERVER_EXITED;
 use super::super::message::{Kind, Message, Replacements};
 use super::{Effect, Handshake, Pending, Router, StreamId, error};
+use mcproctor_proto::call::SERVER_EXITED;
 
 impl Router {
     /// A client sent a message; `stream` takes the answer when it is a request.

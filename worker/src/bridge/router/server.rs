@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use mcproctor_proto::call::SERVER_EXITED;
 use super::super::message::{Kind, Message, Pieces, Replacements};
 use super::{BACKLOG, Effect, Handshake, Purpose, Router, Stream, StreamId, error};
+use mcproctor_proto::call::SERVER_EXITED;
 
 impl Router {
     /// The child wrote a message.

@@ -1,0 +1,115 @@
+//! `mcproctor check`: what is ready, what does not fit, what providers refuse. No agent is started.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
+
+mod support;
+
+use serde_json::json;
+
+use support::{Answer, Bed, unused_address};
+
+fn bed() -> Bed {
+    Bed::new("scenarios: []\n")
+}
+
+#[test]
+fn all_is_ready_and_nothing_was_run() {
+    let bed = bed();
+    bed.case("current weather", "The weather?", &["get_current_weather"]);
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("weather-server"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("3 tools: get_current_weather, get_forecast, list_cities"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.ends_with("ready\n") && !ran.stdout.contains("not ready"),
+        "{}",
+        ran.stdout
+    );
+    assert!(bed.asked().is_empty(), "no model was asked");
+    assert!(!bed.reports().join("mcproctor.db").exists(), "nothing was stored");
+}
+
+#[test]
+fn a_tool_that_the_server_does_not_offer_is_a_mismatch_with_a_suggestion() {
+    let bed = bed();
+    bed.case("current weather", "The weather?", &["get_current_wether"]);
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains(
+            "expects `get_current_wether`, which the server does not offer; did you mean `get_current_weather`?"
+        ),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn definitions_that_providers_refuse_are_named_with_their_source() {
+    let mut bed = bed();
+    bed.case("x", "Look it up.", &["look_up"]);
+    bed.serve(|asked| match asked.method.as_str() {
+        "tools/list" => Answer::Result(json!({"tools": [
+            {"name": "look_up", "inputSchema": {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}},
+            {"name": "x".repeat(200), "inputSchema": {"type": "object"}},
+        ]})),
+        _ => Answer::Usual,
+    });
+    let ran = bed.start_program(&["check"]).wait();
+    let findings: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("refused:") || line.starts_with("warning:"))
+        .collect();
+    assert!(
+        findings
+            .iter()
+            .any(|line| line.contains("oneOf") && line.contains("https://")),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        findings
+            .iter()
+            .any(|line| line.contains("xxxx") && line.contains("https://")),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.code, Some(0), "they are warnings: {}", ran.stdout);
+}
+
+#[test]
+fn a_server_that_is_not_there_or_wants_a_login_is_a_stop() {
+    let mut bed = bed();
+    bed.case("x", "Look it up.", &["look_up"]);
+    bed.config["mcp"] = json!({"url": format!("http://{}/mcp", unused_address())});
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("cannot be reached"), "{}", ran.stdout);
+
+    bed.serve(|_| Answer::Status(401));
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("needs a login") && ran.stdout.contains("mcp.headers"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn the_runs_of_a_config_are_listed() {
+    let bed = bed();
+    let ran = bed.start_program(&["list", "-c", "eval.yaml"]).wait();
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with("no runs in "), "{}", ran.stdout);
+}
