@@ -46,7 +46,10 @@ fn a_turn_with_a_tool_call() {
 #[test]
 fn a_call_that_the_agent_itself_turned_down_was_never_to_reach_the_server() {
     let reading = read("claude-malformed-call", 0);
-    assert_eq!((reading.ending, reading.reported_calls), (TurnEnding::Completed, Some(0)));
+    assert_eq!(
+        (reading.ending, reading.reported_calls),
+        (TurnEnding::Completed, Some(0))
+    );
     assert!(
         reading.warnings[0].starts_with(
             "a call of `mcp__weather__get_current_weather` was turned down by the agent itself: InputValidationError"
