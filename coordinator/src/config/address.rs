@@ -3,20 +3,6 @@
 use mcproctor_proto::server::{Server, Transport};
 use url::Url;
 
-use super::settings::Config;
-use crate::record::ServerRecord;
-
-impl Config {
-    /// The servers as they are kept with a run.
-    pub fn server_records(&self) -> Vec<ServerRecord> {
-        let record = |server: &Server| ServerRecord {
-            name: server.name.clone(),
-            address: address(server),
-        };
-        self.servers.iter().map(record).collect()
-    }
-}
-
 /// The URL without user info, query and fragment; for a child process its program and how many arguments it gets. None of
 /// the places where secrets stand is in it.
 pub(crate) fn address(server: &Server) -> String {

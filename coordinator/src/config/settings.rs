@@ -10,6 +10,7 @@ use mcproctor_proto::server::{Server, Transport};
 use secrecy::SecretString;
 
 use super::address::address;
+use crate::record::ServerRecord;
 
 /// A resolved config. `Debug` shows no secret.
 #[derive(Clone)]
@@ -89,6 +90,15 @@ impl ReportFormat {
 }
 
 impl Config {
+    /// The servers as they are kept with a run.
+    pub fn server_records(&self) -> Vec<ServerRecord> {
+        let record = |server: &Server| ServerRecord {
+            name: server.name.clone(),
+            address: address(server),
+        };
+        self.servers.iter().map(record).collect()
+    }
+
     /// Every secret of the config, for whoever has to keep them out of what is written: header values, environment values,
     /// keys and tokens. Empty ones are left out.
     pub fn secrets(&self) -> Vec<SecretString> {

@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcproctor_proto::agent::{Agent, AgentKind};
 use mcproctor_proto::traffic::ModelRefusal;
 use mcproctor_proto::turn::{Escape, TurnEnding, Usage};
 use secrecy::SecretString;
 
-use super::claude::Claude;
-use super::codex::Codex;
-use super::command::Command;
 use super::error::AgentError;
 
 /// Where an agent is seated.
@@ -136,17 +132,4 @@ pub trait Driver: Send + Sync {
 
     /// Says what the turn amounts to, once every line has been taken and the program is over.
     fn finish(&mut self, exit: &Exit) -> Reading;
-}
-
-/// The driver for `agent` at `place`.
-///
-/// # Errors
-///
-/// When the program is not installed or `agent` and `place` do not fit together.
-pub fn driver(agent: &Agent, place: &Place) -> Result<Box<dyn Driver>, AgentError> {
-    Ok(match agent.kind {
-        AgentKind::Claude => Box::new(Claude::new(agent, place)?),
-        AgentKind::Codex => Box::new(Codex::new(agent, place)?),
-        AgentKind::Command => Box::new(Command::new(agent, place)?),
-    })
 }

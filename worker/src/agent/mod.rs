@@ -4,6 +4,7 @@
 //! program printed and how it ended ([`Exit`]), and says what that means ([`Reading`]). Running the program is the
 //! sandbox's work.
 
+mod choose;
 mod claude;
 mod codex;
 mod command;
@@ -19,7 +20,8 @@ mod template;
 #[cfg(test)]
 mod transcript;
 
-pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen, driver};
+pub use choose::driver;
+pub use driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 pub use error::AgentError;
 pub use minimal::{MinimalArgs, minimal_agent};
 pub use program::{Program, find, find_command, version};
