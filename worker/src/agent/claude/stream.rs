@@ -135,9 +135,8 @@ impl Stream {
             };
             let words = block.get("content").and_then(Value::as_str).unwrap_or_default();
             // The model asked for something that is no call, and was told so by the agent; nothing was to be sent.
-            if let Some(why) = words.strip_prefix("<tool_use_error>") {
+            if let Some(why) = turned_down(words) {
                 self.calls.remove(id);
-                let why = shorten(why.trim_end_matches("</tool_use_error>"), 200);
                 self.warn(format!("a call of `{tool}` was turned down by the agent itself: {why}"));
                 continue;
             }
@@ -246,6 +245,15 @@ impl Verdict {
             refusal: None,
         }
     }
+}
+
+/// Why the agent sent no call for what the model asked for, if that was the model's own mistake: arguments that are not
+/// valid, a tool that does not exist. A server that the agent has not connected yet is none.
+fn turned_down(result: &str) -> Option<String> {
+    let why = result.strip_prefix("<tool_use_error>")?;
+    let own = why.starts_with("InputValidationError")
+        || (why.contains("No such tool available") && !why.contains("still connecting"));
+    own.then(|| shorten(why.trim_end_matches("</tool_use_error>"), 200))
 }
 
 #[cfg(test)]
