@@ -1,6 +1,5 @@
 //! Wires one evaluation.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,20 +7,21 @@ use mcproctor_proto::id::RunId;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::begin::{Begun, begin, go_on};
+use super::error::RunError;
 use super::plan::{PlannedRun, fingerprint_of_run};
 use super::reporting::{LiveReport, write};
 use super::workers::{WorkerCommand, Workers};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::event::{AttemptKey, Event, Events};
-use crate::outcome::Outcome;
-use crate::plan::{Plan, Slot};
-use crate::record::{RunRecord, RunState};
-use crate::report::{ReportError, Written};
-use crate::rpc::{RpcError, RpcServer, Tokens};
-use crate::scheduler::{self, Finished, Input, Settings, State, Tried, Work};
+use crate::event::{Event, Events};
+use crate::plan::Plan;
+use crate::record::RunState;
+use crate::report::Written;
+use crate::rpc::{RpcServer, Tokens};
+use crate::scheduler::{self, Finished, Input, Settings, State, Work};
 use crate::shutdown::Shutdown;
-use crate::store::{AttemptFilter, Reader, Store, StoreError};
+use crate::store::Store;
 use crate::testcase::TestCase;
 
 /// How often workers renew their leases.
@@ -64,39 +64,6 @@ pub struct Ending {
     pub written: Written,
 }
 
-/// Why an evaluation could not be carried through.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The store failed; what it acknowledged is safe.
-    #[error("{0}")]
-    Store(#[from] StoreError),
-    /// The services could not be offered.
-    #[error("{error}: {}", source_of(.error))]
-    Rpc {
-        /// Why.
-        #[from]
-        error: RpcError,
-    },
-    /// The reports could not be written; the results are in the store.
-    #[error("{0}; the results are in the store")]
-    Report(#[from] ReportError),
-    /// A folder could not be made.
-    #[error("make a folder for the coordinator's socket: {0}")]
-    Folder(std::io::Error),
-    /// There is no such run to go on with.
-    #[error("resume: {0}")]
-    Resume(String),
-    /// The schedule's own code failed.
-    #[error("run the schedule: {0}")]
-    Schedule(tokio::task::JoinError),
-}
-
-fn source_of(error: &RpcError) -> String {
-    std::error::Error::source(error)
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
-
 /// Runs an evaluation to its end, whatever that is, and writes its reports.
 ///
 /// # Errors
@@ -118,22 +85,9 @@ pub async fn evaluate(
     } = setup;
     let out_dir = config.report.out_dir.clone();
     let store = Store::open(&out_dir)?;
-    let (run, lock, progress) = match resume {
-        None => {
-            let lock = store.lock_run(&planned.record.id)?;
-            store.create_run(&planned.record).await?;
-            (planned.record, lock, Progress::default())
-        }
-        Some(asked) => {
-            let fingerprint = fingerprint_of_run(&config, &cases);
-            let run = find_run(&store.reader()?, asked, &fingerprint)?;
-            let lock = store.lock_run(&run.id)?;
-            // Whoever held the lock until now may have completed it.
-            let run = find_run(&store.reader()?, Some(run.id), &fingerprint)?;
-            store.set_state(&run.id, RunState::Running).await?;
-            let progress = Progress::read(&store.reader()?, &run, &events)?;
-            (run, lock, progress)
-        }
+    let Begun { run, lock, progress } = match resume {
+        None => begin(&store, planned.record).await?,
+        Some(asked) => go_on(&store, asked, &fingerprint_of_run(&config, &cases), &events).await?,
     };
     let invalid_before = progress.invalid;
     let heard_only_by_others = events.clone();
@@ -230,80 +184,4 @@ async fn pass_on(mut shutdown: Shutdown, inputs: mpsc::Sender<Input>) {
     let reason = shutdown.asked().await;
     // A schedule that is over needs no stop.
     let _ = inputs.send(Input::Cancel { reason }).await;
-}
-
-/// What an earlier process of the same run left.
-#[derive(Default)]
-struct Progress {
-    finished: HashSet<Slot>,
-    tried: HashMap<Slot, Tried>,
-    /// Iterations that stayed invalid.
-    invalid: u64,
-}
-
-impl Progress {
-    fn read(reader: &Reader, run: &RunRecord, events: &Events) -> Result<Self, StoreError> {
-        let stored = reader.progress(&run.id)?;
-        let mut invalid = 0;
-        reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
-            invalid += u64::from(matches!(attempt.outcome, Outcome::Invalid(_)));
-            events.say(Event::AttemptFinished {
-                key: AttemptKey {
-                    cell: attempt.cell,
-                    iteration: attempt.iteration,
-                    attempt: attempt.attempt,
-                },
-                outcome: attempt.outcome,
-                reason: attempt.reason,
-                last: true,
-                duration_ms: attempt.duration_ms,
-            });
-            std::ops::ControlFlow::Continue(())
-        })?;
-        let slot = |(cell, iteration)| Slot { cell, iteration };
-        Ok(Self {
-            finished: stored.finished.into_iter().map(slot).collect(),
-            tried: stored
-                .unfinished
-                .into_iter()
-                .map(|(key, left)| {
-                    (
-                        slot(key),
-                        Tried {
-                            attempts: left.next_attempt.saturating_sub(1),
-                            spent: left.spent,
-                        },
-                    )
-                })
-                .collect(),
-            invalid,
-        })
-    }
-}
-
-fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<RunRecord, RunError> {
-    let id = match asked {
-        Some(id) => id,
-        None => {
-            let head = reader
-                .latest_run()?
-                .ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?;
-            head.id
-        }
-    };
-    let Some((record, state)) = reader.run(&id)? else {
-        return Err(RunError::Resume(format!(
-            "there is no run {id} in the store; `mcproctor list` shows those there are"
-        )));
-    };
-    if state == RunState::Completed {
-        return Err(RunError::Resume(format!("the run {id} is complete")));
-    }
-    if record.config_sha256 != fingerprint {
-        return Err(RunError::Resume(format!(
-            "the config or the test cases have changed since the run {id} began; \
-             give the same -i, --agent and --filter as then, or start a new run"
-        )));
-    }
-    Ok(record)
 }

@@ -1,16 +1,19 @@
 //! One evaluation, from a config and its test cases to a report.
 //!
-//! [`evaluate`] reads like the flow: plan and store it, open the services, start workers, let the schedule run, write the
-//! reports. `workers` are child processes of this one, `reporting` writes reports while the run goes on, `stored` is a run
-//! as reports read it.
+//! [`evaluate`] reads like the flow: store the plan or take up an earlier one (`begin`), open the services, start workers,
+//! let the schedule run, write the reports. `workers` are child processes of this one, `reporting` writes reports while the
+//! run goes on, `stored` is a run as reports read it.
 
+mod begin;
+mod error;
 mod evaluate;
 mod plan;
 mod reporting;
 mod stored;
 mod workers;
 
-pub use evaluate::{Ending, RunError, Setup, evaluate};
+pub use error::RunError;
+pub use evaluate::{Ending, Setup, evaluate};
 pub use plan::{PlannedRun, plan};
 pub use reporting::write_reports;
 pub use workers::WorkerCommand;

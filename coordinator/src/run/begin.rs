@@ -1,0 +1,123 @@
+//! A new run, or one to go on with.
+
+use std::collections::{HashMap, HashSet};
+
+use mcproctor_proto::id::RunId;
+
+use super::error::RunError;
+use crate::event::{AttemptKey, Event, Events};
+use crate::outcome::Outcome;
+use crate::plan::Slot;
+use crate::record::{RunRecord, RunState};
+use crate::scheduler::Tried;
+use crate::store::{AttemptFilter, Reader, RunLock, Store, StoreError};
+
+/// A run that this process alone may carry on.
+pub(super) struct Begun {
+    pub(super) run: RunRecord,
+    pub(super) lock: RunLock,
+    pub(super) progress: Progress,
+}
+
+/// Stores a new run.
+pub(super) async fn begin(store: &Store, run: RunRecord) -> Result<Begun, RunError> {
+    let lock = store.lock_run(&run.id)?;
+    store.create_run(&run).await?;
+    Ok(Begun {
+        run,
+        lock,
+        progress: Progress::default(),
+    })
+}
+
+/// Takes up the run that was asked for, or the newest one; its results so far are said as events.
+pub(super) async fn go_on(
+    store: &Store,
+    asked: Option<RunId>,
+    fingerprint: &str,
+    events: &Events,
+) -> Result<Begun, RunError> {
+    let run = find_run(&store.reader()?, asked, fingerprint)?;
+    let lock = store.lock_run(&run.id)?;
+    // Whoever held the lock until now may have completed it.
+    let run = find_run(&store.reader()?, Some(run.id), fingerprint)?;
+    store.set_state(&run.id, RunState::Running).await?;
+    let progress = Progress::read(&store.reader()?, &run, events)?;
+    Ok(Begun { run, lock, progress })
+}
+
+/// What an earlier process of the same run left.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) finished: HashSet<Slot>,
+    pub(super) tried: HashMap<Slot, Tried>,
+    /// Iterations that stayed invalid.
+    pub(super) invalid: u64,
+}
+
+impl Progress {
+    fn read(reader: &Reader, run: &RunRecord, events: &Events) -> Result<Self, StoreError> {
+        let stored = reader.progress(&run.id)?;
+        let mut invalid = 0;
+        reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
+            invalid += u64::from(matches!(attempt.outcome, Outcome::Invalid(_)));
+            events.say(Event::AttemptFinished {
+                key: AttemptKey {
+                    cell: attempt.cell,
+                    iteration: attempt.iteration,
+                    attempt: attempt.attempt,
+                },
+                outcome: attempt.outcome,
+                reason: attempt.reason,
+                last: true,
+                duration_ms: attempt.duration_ms,
+            });
+            std::ops::ControlFlow::Continue(())
+        })?;
+        let slot = |(cell, iteration)| Slot { cell, iteration };
+        Ok(Self {
+            finished: stored.finished.into_iter().map(slot).collect(),
+            tried: stored
+                .unfinished
+                .into_iter()
+                .map(|(key, left)| {
+                    (
+                        slot(key),
+                        Tried {
+                            attempts: left.next_attempt.saturating_sub(1),
+                            spent: left.spent,
+                        },
+                    )
+                })
+                .collect(),
+            invalid,
+        })
+    }
+}
+
+fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<RunRecord, RunError> {
+    let id = match asked {
+        Some(id) => id,
+        None => {
+            let head = reader
+                .latest_run()?
+                .ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?;
+            head.id
+        }
+    };
+    let Some((record, state)) = reader.run(&id)? else {
+        return Err(RunError::Resume(format!(
+            "there is no run {id} in the store; `mcproctor list` shows those there are"
+        )));
+    };
+    if state == RunState::Completed {
+        return Err(RunError::Resume(format!("the run {id} is complete")));
+    }
+    if record.config_sha256 != fingerprint {
+        return Err(RunError::Resume(format!(
+            "the config or the test cases have changed since the run {id} began; \
+             give the same -i, --agent and --filter as then, or start a new run"
+        )));
+    }
+    Ok(record)
+}
