@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::agents::{model_access, program_version, without_answers};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
-use super::run::agent_versions;
+use super::run::counted;
 use super::runtime::{block_on, complain};
 use crate::config::{self, Config, Environment};
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
@@ -35,11 +36,11 @@ pub(super) fn run(args: &CheckArgs) -> Exit {
 
 async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
     let mut text = format!(
-        "config: {} · {} test cases · {} agents · {} iterations\n",
+        "config: {} · {} · {} · {}\n",
         config.file.display(),
-        cases.len(),
-        config.run.agents.len(),
-        config.run.iterations
+        counted(cases.len() as u64, "test case"),
+        counted(config.run.agents.len() as u64, "agent"),
+        counted(u64::from(config.run.iterations), "iteration"),
     );
     for notice in &config.notices {
         let _ = writeln!(text, "notice: {notice}");
@@ -86,16 +87,22 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
         }
     }
-    match agent_versions(&config) {
-        Ok(versions) => {
-            for (kind, version) in versions {
-                let _ = writeln!(text, "agent {kind}: version {version}");
+    for agent in &config.run.agents {
+        match program_version(agent) {
+            Ok(version) => {
+                let program =
+                    version.map_or_else(|| "a command".to_owned(), |version| format!("{} {version}", agent.kind));
+                let _ = writeln!(text, "agent {}: {program}, {}", agent.name, model_access(agent));
+            }
+            Err(message) => {
+                let _ = writeln!(text, "stop: {message}");
+                exit = exit.min(Exit::Failure);
             }
         }
-        Err(message) => {
-            let _ = writeln!(text, "stop: {message}");
-            exit = exit.min(Exit::Failure);
-        }
+    }
+    if let Some(problem) = without_answers(&config, &cases) {
+        let _ = writeln!(text, "mismatch: {problem}");
+        exit = exit.min(Exit::Usage);
     }
     text.push_str(if exit == Exit::Success {
         "ready\n"

@@ -88,6 +88,7 @@ pub(super) fn run(args: DemoArgs) -> Exit {
             Ok((config, cases, parts)) => {
                 let invocation = Invocation {
                     resume: None,
+                    earlier: None,
                     resume_hint: None,
                     workers: args.workers,
                     output: args.output,

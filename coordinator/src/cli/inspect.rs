@@ -56,11 +56,13 @@ pub(super) async fn inspect(server: &Server) -> Result<Probe, InspectError> {
         .map_err(|error| unreachable(format!("failed to {}", chain(&error))))?;
     let answer = probe(endpoint.proxy.url(), PATIENCE).await;
     let exposure = endpoint.proxy.exposure().await;
+    let gone = endpoint.bridge.as_ref().and_then(|bridge| bridge.gone());
     if let Some(bridge) = endpoint.bridge {
         bridge.stop().await;
     }
     match answer {
         Ok(probe) => Ok(probe),
+        Err(_) if gone.is_some() => Err(unreachable(gone.unwrap_or_default())),
         Err(_) if exposure.login_required => Err(InspectError::LoginRequired(server.name.clone())),
         // 502 is what the proxy and the bridge say for a server that is not there.
         Err(error @ (ProbeError::Unreachable(_) | ProbeError::Status { status: 502, .. })) => Err(unreachable(

@@ -20,9 +20,9 @@ pub(super) struct ListArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
     config: Option<PathBuf>,
 
-    /// The folder that the reports go to
-    #[arg(long, value_name = "DIR", default_value = "./reports")]
-    out_dir: PathBuf,
+    /// The folder that the reports go to; without it and -c that of ./eval.yaml, else ./reports
+    #[arg(long, value_name = "DIR")]
+    out_dir: Option<PathBuf>,
 
     /// How the list is written
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -39,9 +39,15 @@ enum Format {
 
 /// Prints the list.
 pub(super) fn list(args: &ListArgs) -> Exit {
-    let out_dir = match &args.config {
-        None => args.out_dir.clone(),
-        Some(file) => match config::load(file, &Environment::of_process()) {
+    let usual = PathBuf::from("./eval.yaml");
+    let config = args
+        .config
+        .clone()
+        .or_else(|| (args.out_dir.is_none() && usual.is_file()).then_some(usual));
+    let out_dir = match (&args.out_dir, config) {
+        (Some(out_dir), _) => out_dir.clone(),
+        (None, None) => PathBuf::from("./reports"),
+        (None, Some(file)) => match config::load(&file, &Environment::of_process()) {
             Ok(config) => config.report.out_dir,
             Err(errors) => return complain(Exit::Usage, &errors.to_string()),
         },

@@ -1,5 +1,6 @@
 //! The commands: parse, delegate, map errors to exit codes.
 
+mod agents;
 mod check;
 mod demo;
 mod exit;
@@ -7,6 +8,7 @@ mod inspect;
 mod list;
 mod minimal_agent;
 mod proxy;
+mod resume;
 mod root;
 mod run;
 mod runtime;

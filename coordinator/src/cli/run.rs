@@ -8,15 +8,16 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::id::RunId;
-use mcproctor_worker::agent::{find_command, version};
 
+use super::agents::{agent_versions, without_answers};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
+use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Environment, Overrides};
 use crate::event::{Event, Events};
-use crate::record::RunState;
+use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
 use crate::testcase::TestCase;
@@ -82,7 +83,7 @@ pub(super) fn run(args: RunArgs) -> Exit {
         agents: args.agents.clone(),
         concurrency: args.concurrency,
     };
-    let config = match config.with_overrides(&overrides) {
+    let mut config = match config.with_overrides(&overrides) {
         Ok(config) => config,
         Err(error) => return complain(Exit::Usage, &error.to_string()),
     };
@@ -90,7 +91,7 @@ pub(super) fn run(args: RunArgs) -> Exit {
         Ok(cases) => cases,
         Err(errors) => return complain(Exit::Usage, &errors.to_string()),
     };
-    let cases: Vec<TestCase> = match &args.filter[..] {
+    let mut cases: Vec<TestCase> = match &args.filter[..] {
         [] => cases,
         parts => cases
             .into_iter()
@@ -100,8 +101,20 @@ pub(super) fn run(args: RunArgs) -> Exit {
     if cases.is_empty() {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
+    if let Some(problem) = without_answers(&config, &cases) {
+        return complain(Exit::Usage, &problem);
+    }
+    let earlier = args
+        .resume
+        .as_ref()
+        .and_then(|asked| resume::find(&config.report.out_dir, asked.as_deref()));
+    let said_again = args.iterations.is_some() || !args.agents.is_empty() || !args.filter.is_empty();
+    if let Some(earlier) = earlier.as_ref().filter(|_| !said_again) {
+        earlier.narrow(&mut config, &mut cases);
+    }
     let invocation = Invocation {
         resume_hint: Some(resume_hint(&args)),
+        earlier,
         resume: args.resume.map(|run| run.map(RunId::new)),
         workers: args.workers,
         output: args.output,
@@ -143,6 +156,8 @@ fn shell_word(text: &str) -> String {
 pub(super) struct Invocation {
     /// The run to go on with, or `Some(None)` for the newest one.
     pub(super) resume: Option<Option<RunId>>,
+    /// What is known of it.
+    pub(super) earlier: Option<Earlier>,
     /// The command that goes on with a stopped run, up to the place of its id.
     pub(super) resume_hint: Option<String>,
     /// Worker processes.
@@ -197,7 +212,7 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
         events.say(Event::Notice { text });
     }
     events.say(Event::Notice {
-        text: announcement(&planned.record),
+        text: announcement(&planned.record, args.earlier.as_ref()),
     });
     let setup = Setup {
         config,
@@ -237,12 +252,16 @@ async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>,
 }
 
 /// How many conversations there will be, and what range that can give.
-fn announcement(run: &crate::record::RunRecord) -> String {
+fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
+    let run = earlier.map_or(planned, |earlier| &earlier.record);
     let n = u64::from(run.iterations);
-    let conversations = run.total_iterations();
+    let conversations = run
+        .total_iterations()
+        .saturating_sub(earlier.map_or(0, |earlier| earlier.finished));
+    let more = if earlier.is_some() { " more" } else { "" };
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        "{}{more}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
         counted(conversations, "conversation"),
         counted(run.test_cases.len() as u64, "test case"),
         counted(n, "iteration"),
@@ -251,7 +270,8 @@ fn announcement(run: &crate::record::RunRecord) -> String {
     )
 }
 
-fn counted(count: u64, what: &str) -> String {
+/// `1 agent`, `2 agents`.
+pub(super) fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         more => format!("{more} {what}s"),
@@ -280,21 +300,6 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
 }
 
 /// The versions of the agents' programs, every one of which has to be there.
-pub(super) fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
-    let mut versions = BTreeMap::new();
-    for agent in &config.run.agents {
-        if let Some(command) = &agent.command {
-            find_command(&command.program)
-                .map_err(|error| format!("agent {}: failed to {}", agent.name, chain(&error)))?;
-        }
-        if agent.kind == AgentKind::Command || versions.contains_key(&agent.kind) {
-            continue;
-        }
-        let found = version(agent.kind).map_err(|error| format!("failed to {}", chain(&error)))?;
-        versions.insert(agent.kind, found);
-    }
-    Ok(versions)
-}
 
 fn worker_command(
     out_dir: &Path,

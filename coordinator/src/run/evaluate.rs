@@ -170,6 +170,8 @@ pub async fn evaluate(
         run: run.id.clone(),
         state,
     });
+    // Everything is durable without it; whoever copies the database file alone has all of it with it.
+    let _ = store.checkpoint().await;
     drop(lock);
     Ok(Ending {
         run: run.id,

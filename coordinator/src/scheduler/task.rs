@@ -15,7 +15,7 @@ use super::state::{Conclusion, Effect, State, iteration_id};
 use crate::clock::Clock;
 use crate::conversation::Conversation;
 use crate::event::{AttemptKey, Event, Events};
-use crate::outcome::{Facts, Next, Outcome, Verdict, decide};
+use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
 use crate::plan::Slot;
 use crate::record::{AttemptRecord, RunRecord};
 use crate::store::{PutAttempt, Store, StoreError};
@@ -340,7 +340,16 @@ impl Task {
             return;
         };
         if let Next::StopDispatch(message) = &verdict.next {
-            self.stop_because(message.clone());
+            let agent = work
+                .run
+                .agent_of(slot.cell as usize)
+                .map(|agent| agent.name.as_str())
+                .unwrap_or_default();
+            // A refusal concerns one agent's key or model; a server's login concerns all of them.
+            self.stop_because(match verdict.outcome {
+                Outcome::Invalid(InvalidCause::Model) => format!("agent {agent}: {message}"),
+                _ => message.clone(),
+            });
         }
         if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
             self.finished.invalid += 1;

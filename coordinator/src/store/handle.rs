@@ -252,6 +252,22 @@ impl Store {
         Upload::begin(self.clone(), kind, hash, bytes, offset).await
     }
 
+    /// Moves everything into the database file itself, so that a copy of it is complete. For the end of a run; what is
+    /// written meanwhile, or still read, stays in the log beside it.
+    ///
+    /// # Errors
+    /// What SQLite refuses.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        let layout = self.inner.layout.clone();
+        off_thread(move || {
+            let path = layout.database();
+            schema::open_writer(&layout)?
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                .map_err(|error| StoreError::database(&path, error))
+        })
+        .await
+    }
+
     /// How often the disk was waited for.
     pub fn syncs(&self) -> SyncCounts {
         SyncCounts {

@@ -175,7 +175,8 @@ impl View {
 
     fn attempt_finished(&mut self, key: AttemptKey, outcome: Outcome, last: bool) {
         self.running.remove(&key);
-        if let (Outcome::Invalid(cause), false) = (outcome, last) {
+        // While a run stops, nothing is tried again.
+        if let (Outcome::Invalid(cause), false, None) = (outcome, last, self.stopping()) {
             *self.repeated.entry(cause).or_default() += 1;
         }
         let mark = Mark::of(outcome, last);

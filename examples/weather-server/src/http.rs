@@ -1,6 +1,7 @@
 //! The server over Streamable HTTP.
 
 use crate::server::WeatherServer;
+use axum::serve::ListenerExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::future::Future;
@@ -25,6 +26,8 @@ pub async fn serve(listener: TcpListener, shutdown: impl Future<Output = ()> + S
     let sessions = config.cancellation_token.clone();
     let service = StreamableHttpService::new(|| Ok(WeatherServer), LocalSessionManager::default().into(), config);
     let router = axum::Router::new().route_service(MCP_PATH, service);
+    // Answers go out at once: two small writes would otherwise wait for the client's delayed acknowledgement.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     axum::serve(listener, router)
         .with_graceful_shutdown(async move {
             shutdown.await;

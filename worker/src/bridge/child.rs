@@ -58,6 +58,10 @@ pub(super) fn spawn(server: &StdioServer) -> Result<Child, BridgeError> {
     })
 }
 
+/// Lines of standard error that the reason for a server's end holds, and their characters at most.
+const SHOWN_LINES: usize = 3;
+const SHOWN: usize = 300;
+
 /// Watches a child until it is gone, or until told to end it.
 pub(super) async fn watch(
     mut child: Child,
@@ -91,26 +95,52 @@ pub(super) async fn watch(
         })
     };
 
+    let mut errors = errors;
+    // A task that has ended must not be waited for again.
+    let mut all_read = false;
     let why = tokio::select! {
         status = child.wait() => {
-            let _ = tokio::time::timeout(LAST_OUTPUT, &mut reader).await;
-            exited(status)
+            all_read = tokio::time::timeout(LAST_OUTPUT, &mut reader).await.is_ok();
+            let last_words = last_words(&mut errors, &switchboard).await;
+            exited(status) + &last_words
         }
-        _ = &mut reader => match tokio::time::timeout(LAST_WORDS, child.wait()).await {
-            Ok(status) => exited(status),
-            Err(_) => "server closed its output".to_owned(),
-        },
+        _ = &mut reader => {
+            all_read = true;
+            match tokio::time::timeout(LAST_WORDS, child.wait()).await {
+                Ok(status) => exited(status) + &last_words(&mut errors, &switchboard).await,
+                Err(_) => "server closed its output".to_owned(),
+            }
+        }
         () = stop.cancelled() => "server was stopped".to_owned(),
     };
     // Closes the queue to the child, and with it the child's input once the queue is written.
     switchboard.child_gone(why);
     end(&mut child, &group, writer, grace).await;
-    for task in [Some(reader), errors].into_iter().flatten() {
-        let mut task = task;
+    for mut task in [(!all_read).then_some(reader), errors].into_iter().flatten() {
         if tokio::time::timeout(LAST_OUTPUT, &mut task).await.is_err() {
             task.abort();
         }
     }
+}
+
+/// What the child said on standard error before it went, for whoever has to mend it.
+async fn last_words(errors: &mut Option<JoinHandle<()>>, switchboard: &Switchboard) -> String {
+    if let Some(task) = errors
+        && tokio::time::timeout(LAST_OUTPUT, task).await.is_ok()
+    {
+        *errors = None;
+    }
+    let log = switchboard.log().text();
+    let mut lines: Vec<&str> = log
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .rev()
+        .take(SHOWN_LINES)
+        .collect();
+    lines.reverse();
+    let words: String = lines.join(" / ").chars().take(SHOWN).collect();
+    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 /// Ends a child: its input is closed, then it is asked, then it is killed, and whatever it started with it.

@@ -4,6 +4,7 @@ use super::answer::router;
 use super::shared::{Observer, Shared};
 use crate::record::RequestRecord;
 use crate::scenario::Scenarios;
+use axum::serve::ListenerExt as _;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -52,6 +53,7 @@ impl ScriptedModel {
         let observer: Observer = Box::new(observer);
         let shared = Arc::new(Shared::new(scenarios, observer));
         let stopped = shared.stopped.clone().cancelled_owned();
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let server = axum::serve(listener, router(Arc::clone(&shared))).with_graceful_shutdown(stopped);
         // The token ends the task; it never fails, so that nothing is lost with its handle.
         tokio::spawn(server.into_future());

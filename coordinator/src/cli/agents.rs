@@ -1,0 +1,66 @@
+//! What is known of the agents before any of them is started.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::agent::{Agent, AgentKind, Credential};
+use mcproctor_worker::agent::{find_command, version};
+
+use super::runtime::chain;
+use crate::config::Config;
+use crate::testcase::TestCase;
+
+/// The version of every agent program that has one; fails at the first program that is not there.
+pub(super) fn agent_versions(config: &Config) -> Result<BTreeMap<AgentKind, String>, String> {
+    let mut versions = BTreeMap::new();
+    for agent in &config.run.agents {
+        if versions.contains_key(&agent.kind) {
+            continue;
+        }
+        if let Some(found) = program_version(agent)? {
+            versions.insert(agent.kind, found);
+        }
+    }
+    Ok(versions)
+}
+
+/// The version of the agent's program; `None` for a command, which has to be there all the same.
+pub(super) fn program_version(agent: &Agent) -> Result<Option<String>, String> {
+    let failed = |error: &dyn std::error::Error| format!("agent {}: failed to {}", agent.name, chain(error));
+    match &agent.command {
+        Some(command) => find_command(&command.program)
+            .map(|_| None)
+            .map_err(|error| failed(&error)),
+        None => version(agent.kind).map(Some).map_err(|error| failed(&error)),
+    }
+}
+
+/// How the agent reaches its model, without secrets.
+pub(super) fn model_access(agent: &Agent) -> String {
+    let model = agent.model.as_deref().unwrap_or("its own default model");
+    let access = match &agent.credential {
+        Credential::ApiKey(_) => "with a key",
+        Credential::OauthToken(_) => "with a token",
+        Credential::OwnLogin => "with your own login, not isolated",
+        Credential::None => "without a key",
+    };
+    match &agent.base_url {
+        // A query may hold a key.
+        Some(address) => format!("{model} at {}, {access}", address.split('?').next().unwrap_or_default()),
+        None => format!("{model}, {access}"),
+    }
+}
+
+/// A test case that has answers needs agents that can go on with a conversation.
+pub(super) fn without_answers(config: &Config, cases: &[TestCase]) -> Option<String> {
+    let case = cases.iter().find(|case| !case.answers.is_empty())?;
+    let agent = config.run.agents.iter().find(|agent| {
+        agent
+            .command
+            .as_ref()
+            .is_some_and(|command| command.resume_args.is_none())
+    })?;
+    Some(format!(
+        "{}: the test case has `answers`, but the agent {} has no `resumeArgs` and cannot go on with a conversation",
+        case.file, agent.name
+    ))
+}
