@@ -113,3 +113,32 @@ fn the_runs_of_a_config_are_listed() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.starts_with("no runs in "), "{}", ran.stdout);
 }
+
+#[test]
+fn a_stdio_server_that_ends_at_once_is_named_with_its_last_words() {
+    let mut bed = bed();
+    bed.case("x", "Look it up.", &["look_up"]);
+    bed.config["mcp"] = json!({"command": "sh", "args": ["-c", "echo 'cannot open the database' >&2; exit 7"]});
+    for command in ["check", "run"] {
+        let ran = bed.start_program(&[command]).wait();
+        assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            said.contains("server exited with status 7: cannot open the database"),
+            "{command}: {said}"
+        );
+        assert!(!said.contains("panicked"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn answers_for_an_agent_that_cannot_go_on_are_a_mismatch_before_anything_costs_money() {
+    let mut bed = bed();
+    bed.case_with_answers("x", "The weather?", &["get_current_weather"], &["In Vienna."]);
+    bed.config["run"]["agents"] = json!([{"kind": "command", "name": "mine", "command": "true"}]);
+    let checked = bed.start_program(&["check"]).wait();
+    assert_eq!(checked.code, Some(2), "{}{}", checked.stdout, checked.stderr);
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("has no `resumeArgs`"), "{}", ran.stderr);
+}

@@ -118,7 +118,12 @@ fn without_a_command_it_runs_the_config_of_this_folder() {
 fn runs_are_listed_the_newest_first() {
     let bed = bed();
     let none = bed.start_program(&["list"]).wait();
-    assert_eq!((none.code, none.stdout.as_str()), (Some(0), "no runs in ./reports\n"));
+    assert_eq!(none.code, Some(0));
+    assert!(
+        none.stdout.starts_with("no runs in ") && none.stdout.ends_with("reports\n"),
+        "{}",
+        none.stdout
+    );
     let ids: Vec<String> = (0..2)
         .map(|_| {
             assert_eq!(bed.run(&["-i", "1", "--filter", "cities"]).code, Some(0));

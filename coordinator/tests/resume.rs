@@ -339,3 +339,23 @@ fn the_command_that_is_shown_for_going_on_does_go_on() {
     assert_eq!(report["run"]["state"], "completed");
     assert_eq!(report.iterations().len(), 12);
 }
+
+#[test]
+fn a_resume_repeats_what_the_command_line_had_changed_and_the_database_is_whole_at_the_end() {
+    let bed = bed();
+    let mut running = bed.start(&["-i", "3", "--output", "json"]);
+    running.wait_for("first result", |out| finished(out) >= 1);
+    running.signal(Signal::INT);
+    assert_eq!(running.wait().code, Some(130));
+    let ran = bed.run(&["--resume"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains(" more conversation"), "{}", ran.stdout);
+    assert_eq!(bed.results()["run"]["iterations"], 3);
+
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::copy(bed.reports().join("mcproctor.db"), copy.path().join("mcproctor.db")).unwrap();
+    let reader = mcproctor::store::Reader::open(copy.path()).unwrap();
+    let head = reader.latest_run().unwrap().unwrap();
+    assert_eq!(head.state, mcproctor::record::RunState::Completed);
+    assert_eq!(head.passed + head.failed, head.total_iterations());
+}

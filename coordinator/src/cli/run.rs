@@ -258,11 +258,11 @@ fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
     let conversations = run
         .total_iterations()
         .saturating_sub(earlier.map_or(0, |earlier| earlier.finished));
-    let more = if earlier.is_some() { " more" } else { "" };
+    let more = if earlier.is_some() { "more " } else { "" };
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{}{more}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
-        counted(conversations, "conversation"),
+        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        counted(conversations, &format!("{more}conversation")),
         counted(run.test_cases.len() as u64, "test case"),
         counted(n, "iteration"),
         counted(run.agents.len() as u64, "agent"),
