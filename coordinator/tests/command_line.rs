@@ -251,3 +251,14 @@ fn dotenv_files_fill_in_variables_and_an_unset_one_is_named() {
     std::fs::write(bed.path(".env"), "SERVER_KEY=from-a-file\n").unwrap();
     assert_eq!(bed.run(&[]).code, Some(0));
 }
+
+#[test]
+fn only_the_forms_of_report_that_are_asked_for_are_written() {
+    let mut bed = bed();
+    bed.config["report"]["formats"] = json!(["json"]);
+    let ran = bed.run(&["-i", "1"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let folder = bed.reports().join("latest");
+    assert!(folder.join("results.json").is_file() && !folder.join("report.html").exists());
+    assert!(ran.stdout.contains("results.json") && !ran.stdout.contains("report.html"), "{}", ran.stdout);
+}

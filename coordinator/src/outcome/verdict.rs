@@ -80,10 +80,12 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         login(&conversation.exposures),
         refused_for_good(conversation),
         exposure(&conversation.exposures, last_turn),
+        nothing_offered(&conversation.exposures, facts.expectations),
         model(conversation, last_turn),
         time(conversation, last_turn),
         agent_error(last_turn),
         passed(facts.expectations),
+        server_lost(conversation, last_turn),
         server(facts.expectations, &conversation.calls),
     ];
     rows.into_iter()
@@ -291,13 +293,15 @@ fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verd
         .filter(|expectation| !expectation.met)
         .filter_map(|it| it.tool.as_deref());
     for tool in unmet {
-        let mut of_tool = calls.iter().filter(|call| call.tool == tool);
-        let Some(faulty) = of_tool.clone().rfind(|call| call.server_fault()) else {
+        let of_tool: Vec<&ToolCall> = calls.iter().filter(|call| call.tool == tool).collect();
+        let Some(at) = of_tool.iter().rposition(|call| call.server_fault()) else {
             continue;
         };
-        if of_tool.any(ToolCall::succeeded) {
+        // Only a later success shows that the fault was got over.
+        if of_tool[at..].iter().any(|call| call.succeeded()) {
             continue;
         }
+        let faulty = of_tool[at];
         let why = faulty
             .error
             .clone()
@@ -308,6 +312,44 @@ fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verd
         ));
     }
     None
+}
+
+/// A server that answered nobody in the last turn: it went down, or lost its sessions, after the agent had seen its tools.
+fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
+    let last = last?;
+    let answered = conversation
+        .calls
+        .iter()
+        .any(|call| call.turn == last.index && call.state != CallState::HttpError);
+    if answered {
+        return None;
+    }
+    conversation.exposures.iter().find_map(|exposure| {
+        // A fault of another exchange, an event stream's for example, keeps no agent from calling.
+        let opening = |what: &str| {
+            ["initialize", "server/discover", "tools/list"]
+                .iter()
+                .any(|it| what.starts_with(it))
+        };
+        let fault = exposure
+            .faults
+            .iter()
+            .rfind(|fault| fault.at_unix_ms >= last.started_at_unix_ms && opening(&fault.what))?;
+        let reason = format!("{} did not answer: {}", exposure.server, fault.what);
+        Some(Verdict::again(InvalidCause::Server, reason))
+    })
+}
+
+/// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
+fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
+    let tools_expected = expectations.iter().any(|expectation| expectation.tool.is_some());
+    let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
+    (tools_expected && nothing).then(|| {
+        Verdict::again(
+            InvalidCause::Server,
+            "no tool was offered to the agent, though tools are expected",
+        )
+    })
 }
 
 fn failed(expectations: &[ExpectationResult]) -> Verdict {

@@ -24,4 +24,4 @@ pub use json::SCHEMA_VERSION;
 pub use servers::{Face, ServersSeen};
 pub use summary::{AgentSummary, Summary, SummaryBuilder};
 pub use tally::Tally;
-pub use write::{Written, write_all};
+pub use write::{Format, Written, write, write_all};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Figures, ReportError, RunData, html, json};
 
-/// The files that were written.
+/// Where the files are, those that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// `report.html`.
@@ -15,13 +15,31 @@ pub struct Written {
     pub json: PathBuf,
 }
 
-/// Writes every report of a run into `dir`, which is created if it is not there. Each file is replaced whole: a reader sees
+/// A form of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `report.html`.
+    Html,
+    /// `results.json`.
+    Json,
+}
+
+/// Writes every report of a run into `dir`, as [`write()`] does.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn write_all(data: &dyn RunData, dir: &Path) -> Result<Written, ReportError> {
+    write(data, dir, &[Format::Html, Format::Json])
+}
+
+/// Writes the reports of a run into `dir`, which is created if it is not there. Each file is replaced whole: a reader sees
 /// the old one or the new one.
 ///
 /// # Errors
 ///
 /// When the run cannot be read or a file cannot be written; what was there before stays.
-pub fn write_all(data: &dyn RunData, dir: &Path) -> Result<Written, ReportError> {
+pub fn write(data: &dyn RunData, dir: &Path, formats: &[Format]) -> Result<Written, ReportError> {
     std::fs::create_dir_all(dir).map_err(|source| ReportError::Write {
         path: dir.to_owned(),
         source,
@@ -31,8 +49,12 @@ pub fn write_all(data: &dyn RunData, dir: &Path) -> Result<Written, ReportError>
         html: dir.join("report.html"),
         json: dir.join("results.json"),
     };
-    replace(&written.json, |out| json::write(data, &figures, out))?;
-    replace(&written.html, |out| html::write(data, &figures, out))?;
+    if formats.contains(&Format::Json) {
+        replace(&written.json, |out| json::write(data, &figures, out))?;
+    }
+    if formats.contains(&Format::Html) {
+        replace(&written.html, |out| html::write(data, &figures, out))?;
+    }
     Ok(written)
 }
 

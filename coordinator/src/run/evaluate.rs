@@ -1,5 +1,6 @@
 //! Wires one evaluation.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,14 +11,13 @@ use tokio_util::sync::CancellationToken;
 use super::begin::{Begun, begin, go_on};
 use super::error::RunError;
 use super::plan::{PlannedRun, fingerprint_of_run};
-use super::reporting::{LiveReport, write};
+use super::reporting::ReportWriter;
 use super::workers::{WorkerCommand, Workers};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::event::{Event, Events};
 use crate::plan::Plan;
 use crate::record::RunState;
-use crate::report::Written;
 use crate::rpc::{RpcServer, Tokens};
 use crate::scheduler::{self, Finished, Input, Settings, State, Work};
 use crate::shutdown::Shutdown;
@@ -60,8 +60,8 @@ pub struct Ending {
     pub state: RunState,
     /// How its schedule ended.
     pub finished: Finished,
-    /// The reports.
-    pub written: Written,
+    /// The report that people are shown.
+    pub report: PathBuf,
 }
 
 /// Runs an evaluation to its end, whatever that is, and writes its reports.
@@ -83,8 +83,7 @@ pub async fn evaluate(
         workers,
         debug,
     } = setup;
-    let out_dir = config.report.out_dir.clone();
-    let store = Store::open(&out_dir)?;
+    let store = Store::open(&config.report.out_dir)?;
     let Begun { run, lock, progress } = match resume {
         None => begin(&store, planned.record).await?,
         Some(asked) => go_on(&store, asked, &fingerprint_of_run(&config, &cases), &events).await?,
@@ -96,16 +95,12 @@ pub async fn evaluate(
         run: Box::new(run.clone()),
         already: progress.finished.len() as u64,
     });
-    let live = LiveReport {
-        events: heard_only_by_others,
-        store: store.clone(),
-        run: run.clone(),
-        folder: out_dir.clone(),
-        clock: Arc::clone(&clock),
-        stop: CancellationToken::new(),
-    };
-    let stop_reporting = live.stop.clone();
-    let reporting = tokio::spawn(live.keep_writing(listened));
+    let reports = ReportWriter::new(store.clone(), run.clone(), config.report.clone(), Arc::clone(&clock));
+    let stop_reporting = CancellationToken::new();
+    let live = reports
+        .clone()
+        .keep_writing(listened, heard_only_by_others, stop_reporting.clone());
+    let reporting = tokio::spawn(live);
 
     let (inputs, receiver) = mpsc::channel(1_024);
     let tokens = Tokens::default();
@@ -162,9 +157,9 @@ pub async fn evaluate(
     stop_reporting.cancel();
     // The last live report has to be done before the final one replaces it; a panic in it spoils no result.
     let _ = reporting.await;
-    let written = write(&store, &run, state, &out_dir, &clock).await?;
+    let report = reports.write(state).await?;
     events.say(Event::ReportWritten {
-        path: written.html.display().to_string(),
+        path: report.display().to_string(),
     });
     events.say(Event::RunFinished {
         run: run.id.clone(),
@@ -177,7 +172,7 @@ pub async fn evaluate(
         run: run.id,
         state,
         finished,
-        written,
+        report,
     })
 }
 

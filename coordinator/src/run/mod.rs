@@ -15,5 +15,4 @@ mod workers;
 pub use error::RunError;
 pub use evaluate::{Ending, Setup, evaluate};
 pub use plan::{PlannedRun, plan};
-pub use reporting::write_reports;
 pub use workers::WorkerCommand;

@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::stored::StoredRun;
 use crate::clock::Clock;
+use crate::config::{ReportFormat, ReportSettings};
 use crate::event::{Envelope, Event, Events};
 use crate::record::{RunRecord, RunState};
-use crate::report::{ReportError, Written, write_all};
+use crate::report::{self, Format, ReportError};
 use crate::store::Store;
 
 /// At least this long between two live reports.
@@ -19,27 +20,71 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// And this many times as long as the last one took, so that writing them never takes more than a small share.
 const SHARE: u32 = 20;
 
-/// A report that follows the run.
-pub(super) struct LiveReport {
-    /// Where a reader is told of it.
-    pub(super) events: Events,
-    pub(super) store: Store,
-    pub(super) run: RunRecord,
-    pub(super) folder: PathBuf,
-    pub(super) clock: Arc<dyn Clock>,
-    /// Ends it, between two reports.
-    pub(super) stop: CancellationToken,
+/// Writes the reports of one run into `<outDir>/<run-id>/` and points `<outDir>/latest` there.
+#[derive(Clone)]
+pub(super) struct ReportWriter {
+    store: Store,
+    run: RunRecord,
+    settings: ReportSettings,
+    clock: Arc<dyn Clock>,
 }
 
-impl LiveReport {
-    /// Writes the report soon after the first result, and then again and again.
-    pub(super) async fn keep_writing(self, mut heard: UnboundedReceiver<Envelope>) {
+impl ReportWriter {
+    pub(super) fn new(store: Store, run: RunRecord, settings: ReportSettings, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            run,
+            settings,
+            clock,
+        }
+    }
+
+    /// Writes every form that the config asks for; gives the one that people are shown.
+    ///
+    /// # Errors
+    /// When the run cannot be read or a file cannot be written.
+    pub(super) async fn write(&self, state: RunState) -> Result<PathBuf, ReportError> {
+        let writer = self.clone();
+        tokio::task::spawn_blocking(move || writer.write_now(state))
+            .await
+            .unwrap_or_else(|error| Err(ReportError::Output(std::io::Error::other(error))))
+    }
+
+    fn write_now(&self, state: RunState) -> Result<PathBuf, ReportError> {
+        let name = self.run.id.as_str();
+        let out_dir = &self.settings.out_dir;
+        let reader = self.store.reader().map_err(|source| ReportError::Read {
+            what: "the store".to_owned(),
+            source: Box::new(source),
+        })?;
+        let data = StoredRun::new(reader, self.run.clone(), state, self.clock.now_unix_ms())?;
+        let formats: Vec<Format> = self.settings.formats.iter().copied().map(format).collect();
+        let written = report::write(&data, &out_dir.join(name), &formats)?;
+        point_latest_to(out_dir, name).map_err(|source| ReportError::Write {
+            path: out_dir.join("latest"),
+            source,
+        })?;
+        Ok(if formats.contains(&Format::Html) {
+            written.html
+        } else {
+            written.json
+        })
+    }
+
+    /// Writes the report soon after the first result, and then again and again, until `stop`. `events` is where a reader is
+    /// told of it.
+    pub(super) async fn keep_writing(
+        self,
+        mut heard: UnboundedReceiver<Envelope>,
+        events: Events,
+        stop: CancellationToken,
+    ) {
         let mut told = false;
         let mut pending = false;
         let mut next = tokio::time::Instant::now();
         loop {
             tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = stop.cancelled() => return,
                 envelope = heard.recv() => match envelope {
                     None => return,
                     Some(envelope) => pending |= matches!(envelope.event, Event::AttemptFinished { last: true, .. }),
@@ -47,12 +92,12 @@ impl LiveReport {
                 () = tokio::time::sleep_until(next), if pending => {
                     pending = false;
                     let begun = Instant::now();
-                    let result = write(&self.store, &self.run, RunState::Running, &self.folder, &self.clock).await;
+                    let result = self.write(RunState::Running).await;
                     next = tokio::time::Instant::now() + PAUSE.max(begun.elapsed() * SHARE);
                     if !told {
                         told = true;
-                        self.events.say(match result {
-                            Ok(written) => Event::ReportWritten { path: written.html.display().to_string() },
+                        events.say(match result {
+                            Ok(path) => Event::ReportWritten { path: path.display().to_string() },
                             Err(error) => Event::Notice { text: format!("failed to write the live report: {error}") },
                         });
                     }
@@ -62,42 +107,11 @@ impl LiveReport {
     }
 }
 
-pub(super) async fn write(
-    store: &Store,
-    run: &RunRecord,
-    state: RunState,
-    folder: &Path,
-    clock: &Arc<dyn Clock>,
-) -> Result<Written, ReportError> {
-    let (store, run, folder, now) = (store.clone(), run.clone(), folder.to_owned(), clock.now_unix_ms());
-    tokio::task::spawn_blocking(move || write_reports(&store, run, state, &folder, now))
-        .await
-        .unwrap_or_else(|error| Err(ReportError::Output(std::io::Error::other(error))))
-}
-
-/// Writes every report of a run into `<folder>/<run-id>/` and points `<folder>/latest` there.
-///
-/// # Errors
-/// When the run cannot be read or a file cannot be written.
-pub fn write_reports(
-    store: &Store,
-    run: RunRecord,
-    state: RunState,
-    folder: &Path,
-    now_unix_ms: i64,
-) -> Result<Written, ReportError> {
-    let name = run.id.as_str().to_owned();
-    let reader = store.reader().map_err(|source| ReportError::Read {
-        what: "the store".to_owned(),
-        source: Box::new(source),
-    })?;
-    let data = StoredRun::new(reader, run, state, now_unix_ms)?;
-    let written = write_all(&data, &folder.join(&name))?;
-    point_latest_to(folder, &name).map_err(|source| ReportError::Write {
-        path: folder.join("latest"),
-        source,
-    })?;
-    Ok(written)
+fn format(format: ReportFormat) -> Format {
+    match format {
+        ReportFormat::Html => Format::Html,
+        ReportFormat::Json => Format::Json,
+    }
 }
 
 /// Replaces the link in one step, so that it always points somewhere.

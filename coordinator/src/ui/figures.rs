@@ -55,9 +55,7 @@ fn range(passed: u64, n: u64) -> Option<String> {
     let interval = wilson(passed, n)?;
     let (mut low, mut high) = ((interval.low * 100.0).round(), (interval.high * 100.0).round());
     // Rounding must not make a range shut that is not.
-    if passed < n {
-        low = low.min(99.0);
-    }
+    low = low.min(99.0);
     high = high.max(1.0);
     Some(format!("{low:.0}–{high:.0}%"))
 }

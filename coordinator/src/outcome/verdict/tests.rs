@@ -348,3 +348,65 @@ fn a_stopped_run_leaves_no_verdict_about_the_agent() {
     .verdict();
     assert_eq!(between_turns.outcome, Outcome::Aborted);
 }
+
+#[test]
+fn a_fault_is_got_over_only_by_a_later_success() {
+    let outcome = |states: &[CallState]| {
+        Attempt::but(|attempt| {
+            attempt.expected = vec!["a".to_owned(); 2];
+            attempt.conversation.calls = states
+                .iter()
+                .map(|state| ToolCall {
+                    http_status: Some(502),
+                    ..call("a", *state)
+                })
+                .collect();
+        })
+        .verdict()
+        .outcome
+    };
+    assert_eq!(outcome(&[CallState::Ok, CallState::HttpError]), INVALID_SERVER);
+    assert_eq!(
+        outcome(&[CallState::HttpError, CallState::Ok]),
+        Outcome::Failed(FailureClass::ExpectationUnmet),
+        "the agent could have called once more"
+    );
+}
+
+#[test]
+fn a_server_that_goes_down_between_turns_is_not_held_against_the_agent() {
+    let lost = |ending| {
+        Attempt::but(|attempt| {
+            attempt.expected = vec!["a".to_owned(), "b".to_owned()];
+            let mut second = turn(1, ending);
+            second.started_at_unix_ms = 5_000;
+            attempt.conversation.turns.push(second);
+            attempt.conversation.exposures[0].faults = vec![ServerFault {
+                what: "initialize: HTTP 503".to_owned(),
+                at_unix_ms: 5_100,
+            }];
+        })
+    };
+    assert_eq!(lost(TurnEnding::Completed).verdict().outcome, INVALID_SERVER);
+    let old = Attempt::but(|attempt| {
+        attempt.expected = vec!["a".to_owned(), "b".to_owned()];
+        let mut second = turn(1, TurnEnding::Completed);
+        second.started_at_unix_ms = 5_000;
+        attempt.conversation.turns.push(second);
+        attempt.conversation.exposures[0].faults = vec![ServerFault {
+            what: "initialize: HTTP 503".to_owned(),
+            at_unix_ms: 100,
+        }];
+    });
+    assert_eq!(old.verdict().outcome, Outcome::Failed(FailureClass::ExpectationUnmet));
+}
+
+#[test]
+fn an_agent_that_was_offered_no_tool_at_all_is_not_judged() {
+    let verdict = Attempt::but(|attempt| {
+        attempt.conversation.calls.clear();
+        attempt.conversation.exposures[0].tool_count = 0;
+    })
+    .verdict();
+    assert_eq!(verdict.outcome, INVALID_SERVER);
+}

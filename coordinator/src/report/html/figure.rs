@@ -9,7 +9,10 @@ pub(super) fn percent(share: f64) -> String {
 
 /// A range of a share: `71–93%`.
 pub(super) fn percent_range(range: Interval) -> String {
-    format!("{}–{}%", (range.low * 100.0).round(), (range.high * 100.0).round())
+    // Rounding must not make a range shut that is not: no number of iterations proves 100%, or 0%.
+    let low = (range.low * 100.0).round().min(99.0);
+    let high = (range.high * 100.0).round().max(1.0);
+    format!("{low}–{high}%")
 }
 
 fn whole_percent(share: f64) -> String {
