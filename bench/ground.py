@@ -1,6 +1,7 @@
 """What every benchmark stands on: release builds in a folder of its own, the demo servers, and their end.
 
 The folder lies under the user's cache folder, because codex refuses to run its helper programs under the temporary one.
+MCPROCTOR_BENCH_PROGRAMS names a folder with programs that are built already, to compare two versions for example.
 """
 
 import json
@@ -22,24 +23,13 @@ class Ground:
         self.servers = []
 
     def __enter__(self):
-        subprocess.run(
-            ["cargo", "build", "--release", "--quiet", *(f"--package={name}" for name in self.packages)],
-            cwd=ROOT,
-            check=True,
-        )
-        metadata = subprocess.run(
-            ["cargo", "metadata", "--format-version=1", "--no-deps"],
-            cwd=ROOT,
-            check=True,
-            stdout=subprocess.PIPE,
-        )
-        release = pathlib.Path(json.loads(metadata.stdout)["target_directory"]) / "release"
+        built = os.environ.get("MCPROCTOR_BENCH_PROGRAMS") or build(self.packages)
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
         cache.mkdir(parents=True, exist_ok=True)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mcproctor-bench-", dir=cache))
         (self.folder / "bin").mkdir()
         for name in self.packages:
-            shutil.copy2(release / name, self.folder / "bin" / name)
+            shutil.copy2(pathlib.Path(built) / name, self.folder / "bin" / name)
         return self
 
     def __exit__(self, *_):
@@ -76,6 +66,15 @@ class Ground:
         """Says how busy the machine is, because a figure of a busy machine is none."""
         one, five, _ = os.getloadavg()
         print(f"load of the machine: {one:.1f} over one minute, {five:.1f} over five, {os.cpu_count()} cores")
+
+
+def build(packages):
+    """Builds the packages and gives the folder of their programs."""
+    names = [f"--package={name}" for name in packages]
+    subprocess.run(["cargo", "build", "--release", "--quiet", *names], cwd=ROOT, check=True)
+    metadata = ["cargo", "metadata", "--format-version=1", "--no-deps"]
+    known = json.loads(subprocess.run(metadata, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+    return pathlib.Path(known["target_directory"]) / "release"
 
 
 def write_json(path, value):

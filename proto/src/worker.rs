@@ -44,6 +44,8 @@ pub enum Says {
     Event(Lease, LiveEvent),
     /// A turn is over; it keeps the conversation until it is told how to go on.
     Turn(Lease, Box<TurnReport>),
+    /// Nothing of an attempt runs any more, and its slot is free; its evidence is still to be uploaded.
+    Vacated(Lease),
     /// An attempt is over and its evidence is uploaded.
     Finished(Lease, Box<AttemptReport>),
     /// It takes no more assignments and ends when its attempts have.

@@ -7,6 +7,7 @@ pub mod agent;
 pub mod bridge;
 pub mod command;
 pub mod endpoint;
+pub mod heap;
 pub mod iteration;
 pub mod link;
 pub mod probe;

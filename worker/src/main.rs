@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use mcproctor_worker::agent::{MinimalArgs, minimal_agent};
 use mcproctor_worker::command::{WorkerArgs, worker};
+use mcproctor_worker::heap::limit_heaps;
 use tokio::runtime::Builder;
 
 /// The machinery failed; the same number as the `mcproctor` command's.
@@ -33,6 +34,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    limit_heaps();
     let cli = Cli::parse();
     match (cli.command, cli.worker) {
         // One conversation at a time: a single thread starts faster and needs less.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use mcproctor_worker::heap::limit_heaps;
 
 use super::exit::Exit;
 use super::{check, demo, list, minimal_agent, proxy, run, worker};
@@ -42,6 +43,7 @@ enum Command {
 
 /// Parses the command line, runs the command and says how it ended.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    limit_heaps();
     let parsed = Cli::command()
         .try_get_matches_from(args)
         .and_then(|matches| Cli::from_arg_matches(&matches));

@@ -170,12 +170,15 @@ pub(super) struct Invocation {
 
 /// What `run` and `demo` have in common once config and test cases are there.
 pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
-    let versions = match agent_versions(&config) {
-        Ok(versions) => versions,
-        Err(message) => return complain(Exit::Failure, &message),
+    let asking = config.clone();
+    let versions = async {
+        tokio::task::spawn_blocking(move || agent_versions(&asking))
+            .await
+            .unwrap_or_else(|error| Err(format!("failed to ask the agents' versions: {error}")))
     };
-    let warnings = match ask_servers(&config, &cases).await {
-        Ok(warnings) => warnings,
+    // Agents take their time to say their version; servers are asked meanwhile.
+    let (versions, warnings) = match tokio::try_join!(versions, ask_servers(&config, &cases)) {
+        Ok(both) => both,
         Err(message) => return complain(Exit::Failure, &message),
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -298,8 +301,6 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
         Err(error) => complain(Exit::Failure, &format!("failed to {}", chain(&error))),
     }
 }
-
-/// The versions of the agents' programs, every one of which has to be there.
 
 fn worker_command(
     out_dir: &Path,

@@ -88,10 +88,9 @@ impl Keeper {
     async fn keep(self, inputs: Sender<Input>, siblings: u32) {
         let mut why = String::new();
         for restart in 0..=RESTARTS {
-            if restart > 0 {
-                tokio::time::sleep(PAUSE).await;
-            }
-            if self.stop.is_cancelled() {
+            // At the end of a run nobody waits for the pause after a worker that was sent home.
+            let pause = if restart > 0 { PAUSE } else { Duration::ZERO };
+            if self.stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 return;
             }
             match self.start().await {

@@ -1,7 +1,8 @@
 //! Which attempt goes to which worker, and what follows from its end. Pure: messages in, effects out, time passed in.
 //!
 //! An iteration is *waiting* (in the plan, or among the retries with a time before which it is not given out), then
-//! *running* under a lease that heartbeats renew, then *concluded*: it has its result, waits again for a new attempt, or
+//! *running* under a lease that heartbeats renew, at its end perhaps without its slot (its evidence is being uploaded, and
+//! the next attempt begins), then *concluded*: it has its result, waits again for a new attempt, or
 //! is left without one because the run stops.
 
 use std::cmp::Reverse;
@@ -101,6 +102,8 @@ struct Running {
     epoch: u64,
     worker: String,
     expires_ms: i64,
+    /// Whether it takes up a slot.
+    seated: bool,
 }
 
 /// The state of one run's schedule.
@@ -211,6 +214,15 @@ impl State {
             .collect()
     }
 
+    /// Nothing of the attempt runs any more, only its result is still to come: its slot is free.
+    pub fn vacate(&mut self, lease: &Lease) {
+        if let Some(running) = self.running.get_mut(&lease.attempt)
+            && running.epoch == lease.epoch
+        {
+            running.seated = false;
+        }
+    }
+
     /// Whether the lease is the current one of a running attempt.
     pub fn holds(&self, lease: &Lease) -> bool {
         self.running
@@ -303,7 +315,7 @@ impl State {
     /// Hands out what may run now.
     pub fn dispatch(&mut self, now_ms: i64) -> Vec<Effect> {
         let mut effects = Vec::new();
-        while !self.stopping && now_ms >= self.paused_until_ms && self.running.len() < self.allowed as usize {
+        while !self.stopping && now_ms >= self.paused_until_ms && self.has_room() {
             let Some(worker) = self.freest_worker() else { break };
             let Some((slot, tried)) = self.next_waiting(now_ms) else {
                 break;
@@ -323,6 +335,7 @@ impl State {
                     epoch: lease.epoch,
                     worker: worker.clone(),
                     expires_ms: now_ms + self.settings.lease_ms,
+                    seated: true,
                 },
             );
             effects.push(Effect::Assign {
@@ -335,12 +348,23 @@ impl State {
         effects
     }
 
+    /// Attempts without a slot are bounded as well, so that a slow disk holds the run up and does not fill the memory.
+    fn has_room(&self) -> bool {
+        let allowed = self.allowed as usize;
+        let seated = self.running.values().filter(|running| running.seated).count();
+        seated < allowed && self.running.len() - seated < allowed
+    }
+
     fn freest_worker(&self) -> Option<String> {
         self.workers
             .iter()
             .filter(|(_, worker)| !worker.leaving)
             .map(|(name, worker)| {
-                let used = self.running.values().filter(|running| &running.worker == name).count();
+                let used = self
+                    .running
+                    .values()
+                    .filter(|running| running.seated && &running.worker == name)
+                    .count();
                 (i64::from(worker.slots) - i64::try_from(used).unwrap_or(i64::MAX), name)
             })
             .filter(|(free, _)| *free > 0)
@@ -382,7 +406,7 @@ impl State {
         self.running.is_empty() && (self.stopping || (self.planned_out && self.retries.is_empty()))
     }
 
-    /// Attempts that run now.
+    /// Attempts that run now, those without a slot included.
     pub fn running(&self) -> usize {
         self.running.len()
     }

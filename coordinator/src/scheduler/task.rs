@@ -234,6 +234,7 @@ impl Task {
             Says::Heartbeat(leases) => self.state.heartbeat(&leases, self.clock.now_unix_ms()),
             Says::Event(lease, event) => self.on_live(&lease, event),
             Says::Turn(lease, report) => self.on_turn(worker, lease, *report),
+            Says::Vacated(lease) => self.state.vacate(&lease),
             Says::Finished(lease, report) => self.on_finished(worker, lease, *report),
             Says::Leaving => self.state.leaving(worker),
         }

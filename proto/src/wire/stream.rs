@@ -26,6 +26,9 @@ impl From<&Says> for v1::WorkerMessage {
             }),
             Says::Event(lease, event) => FromWorker::Event(v1::LiveEvent::new(lease, event)),
             Says::Turn(lease, report) => FromWorker::Turn(v1::TurnFinished::new(lease, report)),
+            Says::Vacated(lease) => FromWorker::Vacated(v1::Vacated {
+                lease: Some(lease.into()),
+            }),
             Says::Finished(lease, report) => FromWorker::Finished(v1::AttemptFinished::new(lease, report)),
             Says::Leaving => FromWorker::Leaving(v1::Leaving {}),
         };
@@ -71,6 +74,7 @@ impl v1::WorkerMessage {
                 let (lease, report) = turn.read()?;
                 Says::Turn(lease, Box::new(report))
             }
+            FromWorker::Vacated(vacated) => Says::Vacated(lease(vacated.lease)?),
             FromWorker::Finished(finished) => {
                 let (lease, report) = finished.read()?;
                 Says::Finished(lease, Box::new(report))

@@ -4,6 +4,7 @@
 
 mod control;
 mod environment;
+mod records;
 mod seat;
 mod state;
 mod task;

@@ -15,10 +15,11 @@ use tempfile::TempDir;
 use url::Url;
 
 use super::environment::Environment;
+use super::records::{Cleared, TakeDownError};
 use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::link::{LinkError, Piece, piece};
-use crate::proxy::{CallObserver, ProxyError, ProxyOptions};
+use crate::link::LinkError;
+use crate::proxy::{CallObserver, ProxyOptions};
 use crate::redact::Redactor;
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
@@ -47,17 +48,6 @@ pub(super) enum SeatError {
     Agent(#[from] AgentError),
 }
 
-/// Why what was recorded could not be gathered.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum TakeDownError {
-    #[error("finish the recording: {0}")]
-    Proxy(#[from] ProxyError),
-    #[error("{0}")]
-    Evidence(#[from] LinkError),
-    #[error("take the secrets out of what the agent printed: {0}")]
-    Redaction(std::io::Error),
-}
-
 /// Everything that surrounds one agent.
 pub(super) struct Seat {
     pub(super) driver: Box<dyn Driver>,
@@ -68,16 +58,6 @@ pub(super) struct Seat {
     /// Knows everything that is secret about the attempt.
     pub(super) redactor: Arc<Redactor>,
     records: TempDir,
-}
-
-/// What is left when a seat is taken down.
-pub(super) struct Records {
-    pub(super) calls: Vec<ToolCall>,
-    pub(super) exposures: Vec<Exposure>,
-    pub(super) traffic: ModelTraffic,
-    pub(super) pieces: Vec<Piece>,
-    /// Holds the files of the pieces until they are uploaded.
-    pub(super) folder: TempDir,
 }
 
 impl Seat {
@@ -161,8 +141,8 @@ impl Seat {
         without_secrets(traffic, &self.redactor)
     }
 
-    /// Stops everything and names the pieces of evidence.
-    pub(super) async fn take_down(self) -> Result<Records, TakeDownError> {
+    /// Stops everything.
+    pub(super) async fn clear(self) -> Result<Cleared, TakeDownError> {
         let Self {
             driver,
             sandbox,
@@ -177,14 +157,13 @@ impl Seat {
             endpoint.proxy.agent_is_being_stopped();
         }
         // The agent's processes go first, so that nothing is recorded that no agent did.
-        drop(sandbox);
+        sandbox.end_processes().await;
         let traffic = match relay {
             Some(relay) => without_secrets(relay.stop().await, &redactor),
             None => ModelTraffic::default(),
         };
         let mut calls = Vec::new();
         let mut exposures = Vec::new();
-        let printed = output.clone();
         let mut files: Vec<(EvidenceKind, PathBuf)> = vec![
             (EvidenceKind::Transcript, output.stdout),
             (EvidenceKind::Stderr, output.stderr),
@@ -204,21 +183,13 @@ impl Seat {
                 files.push((EvidenceKind::ToolList, path));
             }
         }
-        // What the proxy recorded is without secrets already; what the agent printed may repeat what a tool told it.
-        redact(&redactor, [&printed.stdout, &printed.stderr]).await?;
-        let mut pieces = Vec::new();
-        for (kind, path) in files {
-            if tokio::fs::try_exists(&path).await.unwrap_or(false)
-                && let Some(piece) = piece(kind, &path).await?
-            {
-                pieces.push(piece);
-            }
-        }
-        Ok(Records {
+        Ok(Cleared {
+            sandbox,
+            redactor,
             calls,
             exposures,
             traffic,
-            pieces,
+            files,
             folder: records,
         })
     }
@@ -247,22 +218,6 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
         refusal.message = redactor.text(std::mem::take(&mut refusal.message));
     }
     traffic
-}
-
-/// Takes the secrets out of files, before they are named by their hash.
-async fn redact(redactor: &Arc<Redactor>, files: [&PathBuf; 2]) -> Result<(), TakeDownError> {
-    for path in files {
-        let path = path.clone();
-        let redactor = Arc::clone(redactor);
-        let redacted = tokio::task::spawn_blocking(move || match redactor.file(&path) {
-            // An agent that was never started has printed nothing.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        });
-        let redacted = redacted.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-        redacted.map_err(TakeDownError::Redaction)?;
-    }
-    Ok(())
 }
 
 /// The relay of an agent that has a key, or that talks to a model without one.

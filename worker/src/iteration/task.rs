@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::Control;
 use super::environment::Environment;
+use super::records::{Records, TakeDownError};
 use super::seat::Seat;
 use super::state::{Life, Step};
 use super::turn::run_turn;
@@ -88,7 +89,7 @@ impl Attempt {
         };
         self.converse(&mut seat).await;
         let sandbox = self.assignment.sandbox;
-        match seat.take_down().await {
+        match self.take_down(seat).await {
             Ok(records) => Ended {
                 report: AttemptReport {
                     machinery_fault: None,
@@ -115,6 +116,13 @@ impl Attempt {
                 }
             }
         }
+    }
+
+    /// Frees the slot before the evidence is gathered, so that the next attempt need not wait for disks.
+    async fn take_down(&self, seat: Seat) -> Result<Records, TakeDownError> {
+        let cleared = seat.clear().await?;
+        self.say(Says::Vacated(self.assignment.lease.clone()));
+        cleared.gather().await
     }
 
     /// Turn after turn, until the coordinator says that it is enough.

@@ -1,6 +1,7 @@
-//! Uploads of evidence: asked first what is there, then sent from where it ends.
+//! Uploads of evidence: small pieces are sent at once; for larger ones it is asked first what is there, and sent from where
+//! it ends.
 
-use std::io::SeekFrom;
+use std::io::{Read, SeekFrom};
 use std::path::Path;
 
 use mcproctor_proto::evidence::{EvidenceKind, EvidenceRef};
@@ -15,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use super::connect::Authenticated;
 use super::error::LinkError;
 
-/// One chunk on the wire, in bytes.
+/// One chunk on the wire, in bytes. A piece that fits into one is sent without asking: the question would cost as much.
 const CHUNK: usize = 64 << 10;
 
 /// A piece of evidence as it lies on the worker's disk.
@@ -27,18 +28,21 @@ pub(crate) struct Piece {
     pub(crate) path: std::path::PathBuf,
 }
 
-/// Hashes the file and names it by its content. `None` when it is empty: nothing is no evidence.
-pub(crate) async fn piece(kind: EvidenceKind, path: &Path) -> Result<Option<Piece>, LinkError> {
+/// Hashes the file and names it by its content. `None` when it is empty or not there: nothing is no evidence. Blocks.
+pub(crate) fn piece(kind: EvidenceKind, path: &Path) -> Result<Option<Piece>, LinkError> {
     let failed = |source| LinkError::Evidence {
         path: kind.name().to_owned(),
         source,
     };
-    let mut file = File::open(path).await.map_err(failed)?;
+    let mut file = match std::fs::File::open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(failed)?,
+    };
     let mut hash = Sha256::new();
     let mut bytes = 0_u64;
     let mut buffer = vec![0; CHUNK];
     loop {
-        let read = file.read(&mut buffer).await.map_err(failed)?;
+        let read = file.read(&mut buffer).map_err(failed)?;
         if read == 0 {
             break;
         }
@@ -63,28 +67,31 @@ pub(crate) async fn upload(
     piece: &Piece,
 ) -> Result<(), LinkError> {
     let EvidenceRef { kind, sha256, bytes } = piece.reference.clone();
-    let have = client
-        .have(v1::HaveRequest {
+    let offset = if bytes <= CHUNK as u64 {
+        0
+    } else {
+        let question = v1::HaveRequest {
             sha256: sha256.clone(),
             bytes,
-        })
-        .await?
-        .into_inner();
-    if have.complete {
-        return Ok(());
-    }
+        };
+        let have = client.have(question).await?.into_inner();
+        if have.complete {
+            return Ok(());
+        }
+        have.offset
+    };
     let failed = |source| LinkError::Evidence {
         path: kind.name().to_owned(),
         source,
     };
     let mut file = File::open(&piece.path).await.map_err(failed)?;
-    file.seek(SeekFrom::Start(have.offset)).await.map_err(failed)?;
+    file.seek(SeekFrom::Start(offset)).await.map_err(failed)?;
     let header = v1::UploadHeader {
         attempt: attempt.as_str().to_owned(),
         kind: kind.name().to_owned(),
         sha256,
         bytes,
-        offset: have.offset,
+        offset,
     };
     let (chunks, stream) = tokio::sync::mpsc::channel(4);
     let sending = async move {

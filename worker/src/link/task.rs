@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use mcproctor_proto::assignment::{Assignment, AttemptReport, SandboxLevel};
 use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::v1;
@@ -297,20 +298,33 @@ impl Link {
     }
 }
 
+/// All at once, so that the coordinator waits for its disk once.
 async fn upload_all(channel: Authenticated, attempt: &AttemptId, pieces: &[Piece]) -> Result<(), LinkError> {
-    let mut client = EvidenceClient::new(channel);
-    for piece in pieces {
-        let mut pause = FIRST_PAUSE;
-        let mut tries = 1;
-        while let Err(error) = upload(&mut client, attempt, piece).await {
-            let lasting = matches!(&error, LinkError::Evidence { .. } | LinkError::Malformed(_));
-            if lasting || tries == UPLOAD_TRIES {
-                return Err(error);
-            }
-            tries += 1;
-            tokio::time::sleep(pause).await;
-            pause *= 2;
+    let client = EvidenceClient::new(channel);
+    try_join_all(
+        pieces
+            .iter()
+            .map(|piece| upload_patiently(client.clone(), attempt, piece)),
+    )
+    .await?;
+    Ok(())
+}
+
+async fn upload_patiently(
+    mut client: EvidenceClient<Authenticated>,
+    attempt: &AttemptId,
+    piece: &Piece,
+) -> Result<(), LinkError> {
+    let mut pause = FIRST_PAUSE;
+    let mut tries = 1;
+    while let Err(error) = upload(&mut client, attempt, piece).await {
+        let lasting = matches!(&error, LinkError::Evidence { .. } | LinkError::Malformed(_));
+        if lasting || tries == UPLOAD_TRIES {
+            return Err(error);
         }
+        tries += 1;
+        tokio::time::sleep(pause).await;
+        pause *= 2;
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ struct Killer(Marks);
 
 impl Drop for Killer {
     fn drop(&mut self) {
-        self.0.kill_all();
+        self.0.kill_what_is_left();
     }
 }
 
@@ -112,6 +112,13 @@ impl ProcessSandbox {
     /// removed; those of living workers are left alone. Blocks.
     pub fn remove_stale(base: &Path) -> usize {
         folder::remove_stale(base)
+    }
+
+    /// Kills what still runs in it. A program that was seen to its end with [`RunningProcess::next`] has left nothing.
+    pub async fn end_processes(&self) {
+        let marks = self.processes.0.clone();
+        // Should the task fail, the drop kills.
+        let _ = tokio::task::spawn_blocking(move || marks.kill_what_is_left()).await;
     }
 
     /// A folder for what is recorded of the agent, where the agent cannot see it. It stays when the sandbox is dropped, and
@@ -179,7 +186,7 @@ impl ProcessSandbox {
         unsafe {
             command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
         }
-        RunningProcess::start(command, spec, files, limits, self.processes.0.clone())
+        RunningProcess::start(command, spec, files, limits, &self.processes.0)
     }
 
     fn environment(&self, spec: &Spec) -> BTreeMap<OsString, OsString> {

@@ -17,8 +17,9 @@ use super::process::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
 use super::tree::Marks;
 
-/// How often the output file is looked at.
-const POLL: Duration = Duration::from_millis(20);
+/// How often the output file is looked at. The exit is noticed at once; what is printed before it only shows that the agent is
+/// not silent.
+const POLL: Duration = Duration::from_millis(50);
 
 /// How much of standard error [`ProcessEnd`] carries, in bytes.
 const STDERR_TAIL: u64 = 8 * 1024;
@@ -87,7 +88,7 @@ impl RunningProcess {
         spec: &Spec,
         files: &OutputFiles,
         limits: Limits,
-        mut marks: Marks,
+        marks: &Marks,
     ) -> Result<Self, SandboxError> {
         let file_error = |path: &Path, source| SandboxError::File {
             path: path.to_owned(),
@@ -111,11 +112,12 @@ impl RunningProcess {
                 program: spec.program.clone(),
                 source,
             })?;
-        marks.leader = child.id().and_then(|id| i32::try_from(id).ok());
-        marks.streams = [&files.stdout, &files.stderr]
+        let leader = child.id().and_then(|id| i32::try_from(id).ok());
+        let streams = [&files.stdout, &files.stderr]
             .into_iter()
             .filter_map(|path| path.canonicalize().ok())
             .collect();
+        let marks = marks.led_by(leader, streams);
         let stdin = child.stdin.take().map(|mut pipe| {
             let bytes = spec.stdin.clone();
             // A program may well end without reading all of it; that is no fault.

@@ -9,6 +9,8 @@
 //! - its parent belongs to it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The environment variable that marks every process of an attempt.
@@ -28,6 +30,10 @@ pub(super) struct Marks {
     pub(super) leader: Option<i32>,
     /// Files that its standard output and error go to.
     pub(super) streams: Vec<PathBuf>,
+    /// When the first process started, in clock ticks since boot, where that is known: what is older is not the attempt's.
+    pub(super) started: Option<u64>,
+    /// Whether something was started since a search last found nothing. All clones share it.
+    running: Arc<AtomicBool>,
 }
 
 impl Marks {
@@ -39,7 +45,28 @@ impl Marks {
             folder: folder.to_owned(),
             leader: None,
             streams: Vec::new(),
+            started: None,
+            running: Arc::default(),
         })
+    }
+
+    /// The same marks for a program with this first process, which is still unwaited for.
+    pub(super) fn led_by(&self, leader: Option<i32>, streams: Vec<PathBuf>) -> Self {
+        // What outlived an earlier program is older than this one.
+        let unclean = self.running.swap(true, Ordering::AcqRel);
+        Self {
+            leader,
+            streams,
+            started: leader.filter(|_| !unclean).and_then(platform::start_time),
+            ..self.clone()
+        }
+    }
+
+    /// Like [`Self::kill_all`], but without a search when the last one found nothing and nothing was started since.
+    pub(super) fn kill_what_is_left(&self) {
+        if self.running.load(Ordering::Acquire) {
+            self.kill_all();
+        }
     }
 
     /// Kills until nothing is left, blocking for at most two seconds. Returns how many processes it killed.
@@ -48,7 +75,11 @@ impl Marks {
         let mut killed = std::collections::BTreeSet::new();
         loop {
             let found = self.kill_found();
-            if found.is_empty() || begun.elapsed() > PATIENCE {
+            if found.is_empty() {
+                self.running.store(false, Ordering::Release);
+                return killed.len();
+            }
+            if begun.elapsed() > PATIENCE {
                 return killed.len();
             }
             killed.extend(found);
@@ -117,6 +148,10 @@ mod platform {
         parse_stat(&String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?))
     }
 
+    pub(super) fn start_time(pid: i32) -> Option<u64> {
+        stat(pid).map(|stat| stat.started)
+    }
+
     pub(super) fn kill_found(marks: &Marks) -> Vec<i32> {
         let processes: BTreeMap<i32, Stat> = fs::read_dir("/proc")
             .into_iter()
@@ -133,7 +168,9 @@ mod platform {
             let led = marks
                 .leader
                 .is_some_and(|leader| [pid, stat.group, stat.session].contains(&leader));
-            if !stat.dead() && !spared.contains(&pid) && (led || marked(marks, pid)) {
+            let older = marks.started.is_some_and(|started| stat.started < started);
+            // Reading on from here costs many times as much as the line that says how old a process is.
+            if !stat.dead() && !spared.contains(&pid) && !older && (led || marked(marks, pid)) {
                 found.push(pid);
             }
         }
@@ -202,6 +239,10 @@ mod platform {
 /// Elsewhere only the process group is known.
 #[cfg(not(target_os = "linux"))]
 mod platform {
+    pub(super) fn start_time(_pid: i32) -> Option<u64> {
+        None
+    }
+
     pub(super) fn kill_found(_marks: &super::Marks) -> Vec<i32> {
         Vec::new()
     }

@@ -68,6 +68,28 @@ fn never_more_at_once_than_allowed_and_every_iteration_once() {
 }
 
 #[test]
+fn the_next_attempt_does_not_wait_for_the_upload_of_the_one_before() {
+    let mut state = state(1, 6, 2);
+    state.join("w", 2);
+    let first = leases(&state.dispatch(0));
+    state.vacate(&first[0]);
+    let mut second = leases(&state.dispatch(0));
+    assert_eq!(second.len(), 1);
+    assert!(state.holds(&first[0]), "its result still counts");
+    state.vacate(&first[1]);
+    assert_eq!(state.dispatch(0), [], "no more than two may wait for their results");
+    state.conclude(&first[0], &passed(), 0);
+    second.extend(leases(&state.dispatch(0)));
+    assert_eq!(second.len(), 2);
+    let stale = Lease {
+        epoch: 0,
+        ..second[0].clone()
+    };
+    state.vacate(&stale);
+    assert_eq!(state.dispatch(0), [], "an old lease frees nothing");
+}
+
+#[test]
 fn work_is_spread_over_the_workers_by_their_free_places() {
     let mut state = state(6, 1, 6);
     state.join("a", 2);
