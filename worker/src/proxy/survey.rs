@@ -52,10 +52,11 @@ impl Survey {
         }
     }
 
-    /// A request was answered. `revision` is the `MCP-Protocol-Version` that it was sent with.
-    pub(super) fn answered(&mut self, answered: &Answered) {
+    /// A request was answered. Gives back what is wrong with the answer.
+    #[must_use]
+    pub(super) fn answered(&mut self, answered: &Answered) -> Option<String> {
         if answered.response.error.is_some() {
-            return;
+            return None;
         }
         let result = answered.response.result.as_deref();
         match answered.request.method.as_deref() {
@@ -70,9 +71,10 @@ impl Survey {
                 let meta = member(member(result, "_meta"), "io.modelcontextprotocol/serverInfo");
                 self.server_info(member(result, "serverInfo").or(meta));
             }
-            Some("tools/list") => self.tools_listed(answered),
+            Some("tools/list") => return self.tools_listed(answered),
             _ => {}
         }
+        None
     }
 
     fn server_info(&mut self, info: Option<&serde_json::value::RawValue>) {
@@ -81,24 +83,28 @@ impl Survey {
     }
 
     /// One page; a page without a cursor starts the list anew.
-    fn tools_listed(&mut self, answered: &Answered) {
+    fn tools_listed(&mut self, answered: &Answered) -> Option<String> {
         let (params, result) = (answered.request.params.as_deref(), answered.response.result.as_deref());
+        let page = member(result, "tools").and_then(|tools| serde_json::from_str::<Vec<Value>>(tools.get()).ok());
+        let page = page.filter(|tools| tools.iter().all(Value::is_object));
+        // Of a list beyond the cap nothing is known, but the agent has it.
+        if page.is_none() && !(answered.response.oversize && result.is_some()) {
+            return Some("its tool list cannot be read".to_owned());
+        }
         self.exposure.tools_listed = true;
         if self.exposure.protocol_version.is_none() {
             self.exposure.protocol_version = revision_of(&answered.request);
         }
-        let page = member(result, "tools").and_then(|tools| serde_json::from_str::<Vec<Value>>(tools.get()).ok());
-        if answered.response.oversize || page.is_none() {
-            return;
-        }
+        let page = page.filter(|_| !answered.response.oversize)?;
         if member(params, "cursor").is_none() {
             self.tools.clear();
         }
-        self.tools.extend(page.into_iter().flatten().map(canonical));
+        self.tools.extend(page.into_iter().map(canonical));
         let list = Value::Array(self.tools.clone()).to_string().into_bytes();
         self.exposure.tool_count = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
         self.exposure.tools_sha256 = hex::encode(Sha256::digest(&list));
         self.list = Some(list);
+        None
     }
 }
 
@@ -151,8 +157,8 @@ mod tests {
             r#"{"id":2,"result":{"tools":[{"name":"b"}]}}"#,
         );
         for _ in 0..2 {
-            survey.answered(&first);
-            survey.answered(&second);
+            assert_eq!(survey.answered(&first), None);
+            assert_eq!(survey.answered(&second), None);
             assert_eq!(survey.exposure().tool_count, 2);
         }
         let expected = br#"[{"inputSchema":{"a":2,"b":1},"name":"a"},{"name":"b"}]"#;
@@ -165,21 +171,45 @@ mod tests {
         let mut survey = Survey::new("s".to_owned());
         for method in ["initialize", "server/discover", "tools/list"] {
             let request = format!(r#"{{"id":1,"method":"{method}"}}"#);
-            survey.answered(&answered(
-                &request,
-                r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#,
-            ));
+            let answer = answered(&request, r#"{"id":1,"error":{"code":-32601,"message":"no"}}"#);
+            assert_eq!(survey.answered(&answer), None);
         }
         assert!(!survey.exposure().initialized && !survey.exposure().tools_listed);
     }
 
     #[test]
+    fn a_tool_list_that_cannot_be_read_is_no_list() {
+        for result in [
+            "null",
+            "[]",
+            "{}",
+            r#"{"tools":null}"#,
+            r#"{"tools":{}}"#,
+            r#"{"tools":["a"]}"#,
+        ] {
+            let mut survey = Survey::new("s".to_owned());
+            let answer = answered(
+                r#"{"id":1,"method":"tools/list"}"#,
+                &format!(r#"{{"id":1,"result":{result}}}"#),
+            );
+            let fault = survey.answered(&answer);
+            assert_eq!(fault.as_deref(), Some("its tool list cannot be read"), "{result}");
+            assert!(!survey.exposure().tools_listed, "{result}");
+        }
+        let mut survey = Survey::new("s".to_owned());
+        let none = answered(r#"{"id":1,"method":"tools/list"}"#, r#"{"id":1,"result":{"tools":[]}}"#);
+        assert_eq!(survey.answered(&none), None);
+        assert!(survey.exposure().tools_listed, "a server may have no tools");
+    }
+
+    #[test]
     fn who_the_server_is_comes_from_its_first_answer() {
         let mut survey = Survey::new("s".to_owned());
-        survey.answered(&answered(
+        let answer = answered(
             r#"{"id":0,"method":"initialize"}"#,
             r#"{"id":0,"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"n","version":"1"}}}"#,
-        ));
+        );
+        assert_eq!(survey.answered(&answer), None);
         let exposure = survey.exposure();
         assert_eq!(exposure.server_name.as_deref(), Some("n"));
         assert_eq!(exposure.protocol_version.as_deref(), Some("2025-06-18"));

@@ -18,7 +18,7 @@ impl Recorder {
                 Change::Answered(mut answered) => {
                     // The tool list and the server's name are evidence too.
                     self.records.redact(&mut answered.response.result);
-                    self.survey.answered(&answered);
+                    let fault = self.survey.answered(&answered);
                     let (request, response) = (answered.request, answered.response);
                     self.records.wire(WireLine {
                         at: self.unix_ms(answered.started_us),
@@ -32,6 +32,9 @@ impl Recorder {
                         truncated: request.oversize || response.oversize,
                         ..WireLine::default()
                     });
+                    if let Some(what) = fault {
+                        self.fault(answered.at_us, what);
+                    }
                 }
                 Change::Unanswered { request, status, why } => {
                     let line = WireLine {
