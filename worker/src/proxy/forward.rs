@@ -108,7 +108,11 @@ impl Pair {
                     return Ok(own(StatusCode::BAD_GATEWAY, text));
                 }
                 Err(Failure::Lost(why)) => {
-                    exchange.end(Ending::UpstreamLost(why));
+                    exchange.end(if replay.broken() {
+                        shared.queue.agent_gone()
+                    } else {
+                        Ending::UpstreamLost(why)
+                    });
                     return Err(NoAnswer);
                 }
             };
@@ -121,30 +125,41 @@ impl Pair {
                         there = to;
                         outgoing = Outgoing::Again(Full::new(body));
                     }
-                    _ => return Ok(self.hand(response, exchange, &parts.method, &there, &to)),
+                    Some(_) => {
+                        let what = format!("the server redirects more than {} times", redirect::FOLLOW_CAP);
+                        return Ok(self.refuse(exchange, what));
+                    }
+                    None => return Ok(self.hand(response, exchange, &parts.method, &there, &to)),
                 },
                 Redirect::Refuse(origin) => {
                     let what = format!("the server redirects to another origin, {origin}; configure that URL instead");
-                    let text = format!("mcproctor: {what}\n");
-                    shared.queue.push(Tap::Fault {
-                        at: Instant::now(),
-                        what,
-                    });
-                    let head = ReplyHead {
-                        status: response.status().as_u16(),
-                        content_type: None,
-                        encoding: None,
-                        challenged: false,
-                    };
-                    shared.queue.push(Tap::Reply {
-                        exchange: exchange.id(),
-                        head: Box::new(head),
-                    });
-                    exchange.end(Ending::Complete);
-                    return Ok(own(StatusCode::BAD_GATEWAY, text));
+                    return Ok(self.refuse(exchange, what));
                 }
             }
         }
+    }
+
+    /// Answers in the server's place; what is recorded is what the agent gets.
+    fn refuse(&self, mut exchange: Exchange, what: String) -> Response<ToAgent> {
+        let queue = &self.shared.queue;
+        let status = StatusCode::BAD_GATEWAY;
+        let text = format!("mcproctor: {what}\n");
+        queue.push(Tap::Fault {
+            at: Instant::now(),
+            what: what.clone(),
+        });
+        let head = ReplyHead {
+            status: status.as_u16(),
+            content_type: None,
+            encoding: None,
+            challenged: false,
+        };
+        queue.push(Tap::Reply {
+            exchange: exchange.id(),
+            head: Box::new(head),
+        });
+        exchange.end(Ending::Refused(what));
+        own(status, text)
     }
 
     /// Records that a request is being sent.

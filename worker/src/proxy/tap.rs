@@ -20,6 +20,8 @@ pub(super) enum Ending {
     UpstreamLost(String),
     /// The server could not be reached.
     Unreachable(String),
+    /// The proxy answered in the server's place, because it cannot pass the server's answer on.
+    Refused(String),
     /// The agent closed its connection first.
     ClientLeft,
     /// The agent was stopped, or the proxy.

@@ -275,7 +275,33 @@ async fn a_redirect_to_another_origin_gets_nothing() {
     assert_eq!(answer.status(), "502");
     assert_eq!(answer.header("location"), None);
     assert_eq!(elsewhere.connections(), 0);
-    assert!(fixture.proxy.exposure().await.faults[0].what.contains("another origin"));
+    let snapshot = fixture.proxy.snapshot().await;
+    assert!(snapshot.exposure.faults[0].what.contains("another origin"));
+    let call = &snapshot.calls[0];
+    assert_eq!((call.state, call.http_status), (CallState::HttpError, Some(502)));
+    assert!(
+        call.server_fault() && call.error.as_ref().unwrap().contains("another origin"),
+        "{call:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_redirect_that_never_ends_is_the_servers_fault() {
+    let server = Server::start(|mut conn: Conn| async move {
+        while let Some(head) = conn.try_head().await {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            conn.exactly(length.unwrap().parse().unwrap()).await;
+            conn.answer("307 Temporary Redirect", "location: /mcp\r\n", "").await;
+        }
+    })
+    .await;
+    let fixture = proxy(format!("http://{}/mcp", server.address), &[]).await;
+    assert_eq!(ask(&fixture, &call("1", "t", "{}")).await.status(), "502");
+    let calls = fixture.proxy.calls().await;
+    assert_eq!(
+        (calls.len(), calls[0].http_status, calls[0].server_fault()),
+        (1, Some(502), true)
+    );
 }
 
 #[tokio::test]

@@ -247,6 +247,96 @@ async fn exposure_and_the_wire_log_say_what_the_agent_was_shown() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_answers_the_first_request_is_at_fault() {
+    let server = Server::start(|mut conn: Conn| async move {
+        let body = conn.message().await.text();
+        if body.contains("tools/list") {
+            conn.json(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no tools today"}}"#)
+                .await;
+        }
+        conn.rest().await;
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert_eq!(post(&fixture, list).await.status(), "200");
+    let mut agent = Conn::connect(fixture.address).await;
+    agent
+        .post("/mcp", "", r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#)
+        .await;
+    let waiting = async {
+        while server.connections() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::wire::soon("the request", waiting).await;
+    let exposure = fixture.proxy.finish().await.unwrap().exposure;
+    let faults: Vec<&str> = exposure.faults.iter().map(|fault| fault.what.as_str()).collect();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("initialize was never answered: "), "{faults:?}");
+    assert_eq!(faults[1], "tools/list: error -32603: no tools today");
+    drop(agent);
+}
+
+#[tokio::test]
+async fn a_request_that_the_client_breaks_off_is_not_held_against_the_server() {
+    let server = Server::start(|mut conn: Conn| async move {
+        conn.rest().await;
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    let mut agent = Conn::connect(fixture.address).await;
+    let body = call("1", "t", "{}");
+    let length = body.len() + 10;
+    agent
+        .write(format!(
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        ))
+        .await;
+    let waiting = async {
+        while server.connections() < 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::wire::soon("the request", waiting).await;
+    drop(agent);
+    let ended = async {
+        loop {
+            let snapshot = fixture.proxy.snapshot().await;
+            if !snapshot.calls.is_empty() && snapshot.open_calls == 0 {
+                return snapshot;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let snapshot = crate::wire::soon("the end", ended).await;
+    assert_eq!(snapshot.calls[0].state, CallState::Cancelled, "{snapshot:?}");
+    assert!(snapshot.exposure.faults.is_empty(), "{snapshot:?}");
+}
+
+#[tokio::test]
+async fn json_is_read_behind_a_byte_order_mark_and_without_a_content_type() {
+    let server = Server::start(|mut conn: Conn| async move {
+        let body = conn.message().await.text();
+        match body.contains("bare") {
+            true => conn.answer("200 OK", "", result("1", "a")).await,
+            false => conn.json(format!("\u{feff}{}", result("1", "a"))).await,
+        }
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    for tool in ["bare", "marked"] {
+        post(&fixture, &format!("\u{feff}{}", call("1", tool, "{}"))).await;
+    }
+    let calls = fixture.proxy.calls().await;
+    assert_eq!(
+        calls.iter().map(|call| call.state).collect::<Vec<_>>(),
+        [CallState::Ok; 2]
+    );
+    assert!(calls.iter().all(|call| call.bytes == result("1", "a").len() as u64));
+}
+
+#[tokio::test]
 async fn a_lost_session_is_passed_on_and_flagged() {
     let server = Server::start(|mut conn: Conn| async move {
         conn.message().await;

@@ -49,9 +49,10 @@ impl Pairing {
     fn call_answered(&mut self, key: CallKey, response: &Message, status: Option<u16>, at_us: u64) {
         let result = response.result.as_deref();
         if response.error.is_none() {
-            // 2025-11-25: `task` in the result; tasks extension: `resultType` and `taskId` beside each other.
+            // 2025-11-25: `task` in the result, when the request asked for one; tasks extension: `resultType` and `taskId` beside each other.
             let kind = text_member(result, "resultType");
-            let task = text_member(member(result, "task"), "taskId")
+            let wants_task = self.open.get(&key).is_some_and(|open| open.wants_task);
+            let task = text_member(member(result, "task").filter(|_| wants_task), "taskId")
                 .or_else(|| text_member(result, "taskId").filter(|_| kind.as_deref() == Some("task")));
             if let Some(task) = task {
                 self.tasks.insert(task, key);
@@ -149,9 +150,12 @@ impl Pairing {
                 }
             }
             (Some(result), None) => {
-                let is_error = member(Some(result), "isError").is_some_and(|flag| flag.get() == "true");
+                let is_error = member(Some(result), "isError").is_some_and(|flag| truthy(flag.get()));
                 match status {
                     Some(status) if status >= 400 => (CallState::HttpError, Some(format!("HTTP {status}"))),
+                    _ if !result.get().starts_with('{') => {
+                        (CallState::TransportLost, Some("the result is no object".to_owned()))
+                    }
                     _ if is_error => (CallState::ToolError, Some(tool_error_text(result))),
                     _ => (CallState::Ok, None),
                 }
@@ -163,6 +167,12 @@ impl Pairing {
         };
         self.close_call(key, at_us, state, why);
     }
+}
+
+/// What a client that does not insist on a boolean takes for true.
+fn truthy(raw: &str) -> bool {
+    let zero = raw.parse::<f64>().is_ok_and(|number| number == 0.0);
+    !zero && !matches!(raw, "false" | "null" | "\"\"")
 }
 
 fn error_text(error: &RawValue) -> String {

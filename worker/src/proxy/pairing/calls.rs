@@ -17,10 +17,12 @@ pub(in crate::proxy) struct Open {
     /// What the client has to repeat when it gives the input that was asked for (2026-07-28, multi-round-trip requests).
     pub(super) awaiting_input: Option<AwaitingInput>,
     pub(super) progress_token: Option<String>,
+    /// The request asked for a task (2025-11-25, tasks).
+    pub(super) wants_task: bool,
     pub(super) session: Option<String>,
     pub(super) id: RawId,
-    /// The client went away while the answer could still be fetched.
-    pub(super) client_left: bool,
+    /// When the client went away while the answer could still be fetched.
+    pub(super) client_left: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -91,9 +93,11 @@ impl Pairing {
                 started_us,
                 awaiting_input: None,
                 progress_token,
+                // Of a request beyond the cap it is not known.
+                wants_task: message.oversize || member(params, "task").is_some(),
                 session,
                 id: rpc_id.clone(),
-                client_left: false,
+                client_left: None,
             },
         );
         key
@@ -140,10 +144,8 @@ impl Pairing {
         let (state, why) = match ending {
             // 2026-07-28, transports: closing the stream is how a request is cancelled.
             Ending::ClientLeft if stateless => (CallState::Cancelled, format!("cancelled by client at {at} s")),
-            Ending::ClientLeft => (
-                CallState::NeverFinished,
-                format!("the client left at {at} s without an answer"),
-            ),
+            // Before, that is no cancellation for the server; but nothing can be held against the server either.
+            Ending::ClientLeft => (CallState::Cancelled, format!("the client left after {at} s")),
             Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
             _ if seen.is_http_error() => (CallState::HttpError, seen.why(ending)),
             _ => (CallState::TransportLost, seen.why(ending)),
@@ -151,7 +153,7 @@ impl Pairing {
         self.close_call(key, at_us, state, Some(why));
     }
 
-    pub(super) fn suspend(&mut self, owner: ExchangeId, ending: &Ending) {
+    pub(super) fn suspend(&mut self, owner: ExchangeId, at_us: u64, ending: &Ending) {
         let Some(exchange) = self.exchanges.get(&owner) else {
             return;
         };
@@ -161,7 +163,7 @@ impl Pairing {
             {
                 open.record.state = CallState::Suspended;
                 open.record.error = Some("the stream ended early and can be resumed".to_owned());
-                open.client_left = *ending == Ending::ClientLeft;
+                open.client_left = (*ending == Ending::ClientLeft).then_some(at_us);
             }
         }
     }
@@ -182,14 +184,27 @@ impl Pairing {
                 continue;
             };
             for pending in exchange.posted {
-                let Asked::Call(key) = pending.asked else { continue };
-                let (state, why) = match ending {
-                    Ending::ClientLeft | Ending::Stopped => {
-                        (CallState::NeverFinished, "the client left without an answer")
+                let key = match pending.asked {
+                    Asked::Call(key) => key,
+                    Asked::Task { message, .. } | Asked::Other(message) => {
+                        self.changes.push(Change::Unanswered {
+                            request: message,
+                            status: None,
+                            why: "the event stream ended".to_owned(),
+                        });
+                        continue;
                     }
-                    _ => (CallState::TransportLost, "the event stream ended without an answer"),
                 };
-                self.close_call(key, at_us, state, Some(why.to_owned()));
+                let at = seconds(at_us.saturating_sub(exchange.started_us));
+                let (state, why) = match ending {
+                    Ending::ClientLeft => (CallState::Cancelled, format!("the client left after {at} s")),
+                    Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
+                    _ => (
+                        CallState::TransportLost,
+                        "the event stream ended without an answer".to_owned(),
+                    ),
+                };
+                self.close_call(key, at_us, state, Some(why));
             }
         }
     }
@@ -206,11 +221,11 @@ impl Pairing {
                 )
             } else if self.tasks.values().any(|task| *task == key) {
                 (CallState::NeverFinished, "the task's result never came")
-            } else if open.client_left {
-                (
-                    CallState::NeverFinished,
-                    "the client left and did not resume the stream",
-                )
+            } else if let Some(left_us) = open.client_left {
+                let at = seconds(left_us.saturating_sub(open.started_us));
+                let why = format!("the client left after {at} s and did not resume the stream");
+                self.close_call(key, at_us, CallState::Cancelled, Some(why));
+                continue;
             } else if open.record.state == CallState::Suspended {
                 (CallState::NeverFinished, "the stream ended early and was not resumed")
             } else {
@@ -218,7 +233,17 @@ impl Pairing {
             };
             self.close_call(key, at_us, state, Some(why.to_owned()));
         }
-        self.exchanges.clear();
+        for exchange in std::mem::take(&mut self.exchanges).into_values() {
+            for pending in exchange.posted {
+                if let Asked::Task { message, .. } | Asked::Other(message) = pending.asked {
+                    self.changes.push(Change::Unanswered {
+                        request: message,
+                        status: None,
+                        why: "no answer before the end".to_owned(),
+                    });
+                }
+            }
+        }
     }
 
     pub(super) fn close_call(&mut self, key: CallKey, at_us: u64, state: CallState, error: Option<String>) {
@@ -240,7 +265,7 @@ fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     a.map(RawValue::get) == b.map(RawValue::get)
 }
 
-fn seconds(us: u64) -> String {
+pub(super) fn seconds(us: u64) -> String {
     let tenths = us / 100_000;
     format!("{}.{}", tenths / 10, tenths % 10)
 }

@@ -177,6 +177,7 @@ impl Summary {
             Ending::Stopped => "no answer before the end".to_owned(),
             Ending::Unreachable(why) => format!("the server cannot be reached: {why}"),
             Ending::UpstreamLost(why) => format!("the connection to the server broke: {why}"),
+            Ending::Refused(why) => why.clone(),
             Ending::Complete => match (self.status, &self.unreadable, &self.kind) {
                 (Some(status), _, _) if self.is_http_error() => format!("HTTP {status}"),
                 (_, Some(why), _) => why.clone(),
@@ -191,7 +192,7 @@ impl Summary {
     pub(super) fn server_to_blame(&self, ending: &Ending) -> Option<String> {
         let blame = match ending {
             Ending::ClientLeft | Ending::Stopped => false,
-            Ending::Unreachable(_) | Ending::UpstreamLost(_) => true,
+            Ending::Unreachable(_) | Ending::UpstreamLost(_) | Ending::Refused(_) => true,
             // 4xx is part of the protocol: sessions, fallbacks between revisions, logins.
             Ending::Complete => self.status.is_none_or(|status| !(400..500).contains(&status)),
         };
@@ -200,6 +201,10 @@ impl Summary {
 
     /// What to say when nothing was asked: a GET, a DELETE, a notification.
     pub(super) fn without_request(&self, ending: &Ending) -> Option<String> {
+        if matches!(ending, Ending::Refused(_)) {
+            // The proxy itself said why.
+            return None;
+        }
         let failed = matches!(ending, Ending::Unreachable(_)) || self.status.is_some_and(|status| status >= 500);
         // 501 is another way to say that there is no such method.
         (failed && self.status != Some(501)).then(|| self.why(ending))

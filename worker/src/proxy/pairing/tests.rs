@@ -279,6 +279,38 @@ fn a_5xx_is_the_servers_fault_even_with_a_proper_error() {
 }
 
 #[test]
+fn a_result_that_is_no_object_is_a_broken_reply() {
+    let mut bench = Bench::new();
+    for result in ["null", "[]", "\"text\"", "1", "true"] {
+        bench.json(1, &call("1"), 200, &format!(r#"{{"id":1,"result":{result}}}"#));
+        let ended = bench.ended.pop().unwrap();
+        assert_eq!(ended.state, CallState::TransportLost, "{result}");
+        assert_eq!(ended.error.as_deref(), Some("the result is no object"));
+        assert!(ended.server_fault());
+    }
+}
+
+#[test]
+fn an_error_flag_that_is_no_boolean_is_read_as_a_lenient_client_would() {
+    let mut bench = Bench::new();
+    for (flag, state) in [
+        ("true", CallState::ToolError),
+        ("1", CallState::ToolError),
+        ("\"true\"", CallState::ToolError),
+        ("{}", CallState::ToolError),
+        ("false", CallState::Ok),
+        ("0", CallState::Ok),
+        ("-0.0", CallState::Ok),
+        ("null", CallState::Ok),
+        ("\"\"", CallState::Ok),
+    ] {
+        let answer = format!(r#"{{"id":1,"result":{{"content":[],"isError":{flag}}}}}"#);
+        bench.json(1, &call("1"), 200, &answer);
+        assert_eq!(bench.ended.pop().unwrap().state, state, "{flag}");
+    }
+}
+
+#[test]
 fn a_cancellation_ends_the_youngest_call_of_that_id_on_its_session() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
@@ -312,7 +344,7 @@ fn a_cancellation_ends_the_youngest_call_of_that_id_on_its_session() {
 }
 
 #[test]
-fn leaving_is_a_cancellation_only_in_the_stateless_revision() {
+fn leaving_is_the_clients_own_doing_and_being_stopped_is_not() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
     bench.events(1);
@@ -331,12 +363,13 @@ fn leaving_is_a_cancellation_only_in_the_stateless_revision() {
     assert_eq!(
         bench.states(),
         [
-            CallState::NeverFinished,
+            CallState::Cancelled,
             CallState::Cancelled,
             CallState::Cancelled,
             CallState::NeverFinished,
         ]
     );
+    assert_eq!(bench.ended[0].error.as_deref(), Some("the client left after 0.1 s"));
     assert_eq!(bench.ended[1].error.as_deref(), Some("cancelled by client at 0.1 s"));
 }
 
@@ -362,7 +395,7 @@ fn a_stream_with_an_event_id_is_suspended_and_resumed_as_often_as_it_takes() {
 }
 
 #[test]
-fn a_suspended_call_that_nobody_resumes_never_finishes() {
+fn a_suspended_call_that_nobody_resumes_ends_as_whoever_broke_it_off() {
     let mut bench = Bench::new();
     for (exchange, ending) in [(1, Ending::Complete), (2, Ending::ClientLeft)] {
         bench.post(exchange, &call("1"));
@@ -371,10 +404,10 @@ fn a_suspended_call_that_nobody_resumes_never_finishes() {
         bench.end(exchange, ending);
     }
     bench.finish();
-    assert_eq!(bench.states(), [CallState::NeverFinished, CallState::NeverFinished]);
+    assert_eq!(bench.states(), [CallState::NeverFinished, CallState::Cancelled]);
     assert_eq!(
         bench.ended[1].error.as_deref(),
-        Some("the client left and did not resume the stream")
+        Some("the client left after 0.1 s and did not resume the stream")
     );
 }
 
@@ -446,6 +479,14 @@ fn a_task_of_2025_11_25_ends_with_its_result() {
     }
     assert_eq!(bench.states(), [CallState::ToolError]);
     assert_eq!(bench.ended[0].duration_ms, 700);
+}
+
+#[test]
+fn a_task_in_a_result_that_nobody_asked_for_is_part_of_the_result() {
+    let mut bench = Bench::new();
+    let answer = r#"{"id":1,"result":{"content":[],"task":{"taskId":"T","status":"working"}}}"#;
+    bench.json(1, &call("1"), 200, answer);
+    assert_eq!(bench.states(), [CallState::Ok]);
 }
 
 #[test]
