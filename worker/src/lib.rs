@@ -16,3 +16,4 @@ pub mod sandbox;
 
 mod redact;
 mod sse;
+mod tree;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::error::SandboxError;
-use super::tree::Marks;
+use crate::tree::Marks;
 
 /// What the names of sandboxes begin with.
 const PREFIX: &str = "attempt-";
@@ -222,7 +222,7 @@ mod tests {
         fs::write(lost.join(LOCK), "").unwrap();
         let mut agent = std::process::Command::new("sleep")
             .arg("600")
-            .env(super::super::tree::MARKER, "attempt-lost-agent")
+            .env(crate::tree::MARKER, "attempt-lost-agent")
             .spawn()
             .unwrap();
         assert_eq!(remove_stale(base.path()), 1);
