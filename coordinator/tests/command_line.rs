@@ -260,5 +260,9 @@ fn only_the_forms_of_report_that_are_asked_for_are_written() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let folder = bed.reports().join("latest");
     assert!(folder.join("results.json").is_file() && !folder.join("report.html").exists());
-    assert!(ran.stdout.contains("results.json") && !ran.stdout.contains("report.html"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("results.json") && !ran.stdout.contains("report.html"),
+        "{}",
+        ran.stdout
+    );
 }

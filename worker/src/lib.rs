@@ -17,3 +17,4 @@ pub mod sandbox;
 
 mod redact;
 mod sse;
+mod tree;

@@ -17,6 +17,7 @@ use super::error::BridgeError;
 use super::lines::{self, Line};
 use super::message::Pieces;
 use super::switchboard::Switchboard;
+use crate::tree::{MARKER, Marks};
 
 /// What every child gets of the worker's own environment.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
@@ -30,8 +31,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Longest line of the standard error that is kept.
 const ERROR_LINE: usize = 16 * 1024;
 
-/// Starts a server.
-pub(super) fn spawn(server: &StdioServer) -> Result<Child, BridgeError> {
+/// Starts a server, whose processes can be told by `marks`.
+pub(super) fn spawn(server: &StdioServer, marks: &Marks) -> Result<Child, BridgeError> {
     let mut command = Command::new(&server.command);
     command.args(&server.args).env_clear();
     command.envs(
@@ -40,6 +41,7 @@ pub(super) fn spawn(server: &StdioServer) -> Result<Child, BridgeError> {
             .filter_map(|name| Some((name, std::env::var_os(name)?))),
     );
     command.envs(server.env.iter().map(|(name, value)| (name, value.expose_secret())));
+    command.env(MARKER, &marks.marker);
     if let Some(cwd) = &server.cwd {
         if !cwd.is_dir() {
             return Err(BridgeError::WorkingFolder(cwd.clone()));
@@ -65,13 +67,14 @@ const SHOWN: usize = 300;
 /// Watches a child until it is gone, or until told to end it.
 pub(super) async fn watch(
     mut child: Child,
+    marks: Marks,
     switchboard: Arc<Switchboard>,
     input: mpsc::UnboundedReceiver<Pieces>,
     line_limit: usize,
     grace: Duration,
     stop: CancellationToken,
 ) {
-    let group = Group::of(&child);
+    let mut started = Started::of(&child, marks);
     let writer = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, input)));
     let errors = child.stderr.take().map(|stderr| {
         let switchboard = Arc::clone(&switchboard);
@@ -115,7 +118,7 @@ pub(super) async fn watch(
     };
     // Closes the queue to the child, and with it the child's input once the queue is written.
     switchboard.child_gone(why);
-    end(&mut child, &group, writer, grace).await;
+    end(&mut child, &mut started, writer, grace).await;
     for mut task in [(!all_read).then_some(reader), errors].into_iter().flatten() {
         if tokio::time::timeout(LAST_OUTPUT, &mut task).await.is_err() {
             task.abort();
@@ -146,7 +149,7 @@ async fn last_words(errors: &mut Option<JoinHandle<()>>, switchboard: &Switchboa
 /// Ends a child: its input is closed, then it is asked, then it is killed, and whatever it started with it.
 ///
 /// The order is the one of the specification's stdio shutdown (2025-11-25, lifecycle, shutdown).
-async fn end(child: &mut Child, group: &Group, writer: Option<JoinHandle<()>>, grace: Duration) {
+async fn end(child: &mut Child, started: &mut Started, writer: Option<JoinHandle<()>>, grace: Duration) {
     if let Some(mut writer) = writer {
         // A child that does not read would hold the last lines, and its own input open, for ever.
         if tokio::time::timeout(grace, &mut writer).await.is_err() {
@@ -154,11 +157,18 @@ async fn end(child: &mut Child, group: &Group, writer: Option<JoinHandle<()>>, g
         }
     }
     if tokio::time::timeout(grace, child.wait()).await.is_err() {
-        group.signal(Signal::TERM);
+        started.signal(Signal::TERM);
         let _ = tokio::time::timeout(grace, child.wait()).await;
     }
-    group.signal(Signal::KILL);
+    started.signal(Signal::KILL);
     let _ = child.wait().await;
+    // What left the group.
+    if let Some(marks) = started.marks.clone() {
+        let killed = tokio::task::spawn_blocking(move || marks.kill_all()).await;
+        if killed.is_ok() {
+            started.marks = None;
+        }
+    }
 }
 
 async fn write(mut stdin: ChildStdin, mut input: mpsc::UnboundedReceiver<Pieces>) {
@@ -186,24 +196,35 @@ fn exited(status: std::io::Result<ExitStatus>) -> String {
     }
 }
 
-/// The child's process group. Dropped, it is killed.
-struct Group(Option<Pid>);
+/// The child and what it started. Dropped, all of it is killed.
+struct Started {
+    group: Option<Pid>,
+    /// None once everything that carries them is dead.
+    marks: Option<Marks>,
+}
 
-impl Group {
-    fn of(child: &Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)))
+impl Started {
+    fn of(child: &Child, marks: Marks) -> Self {
+        Self {
+            group: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)),
+            marks: Some(marks),
+        }
     }
 
+    /// Signals the child's process group.
     fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
+        if let Some(group) = self.group {
             // Fails when nobody is left in it.
             let _ = kill_process_group(group, signal);
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for Started {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+        if let Some(marks) = &self.marks {
+            marks.kill_all();
+        }
     }
 }

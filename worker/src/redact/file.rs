@@ -38,7 +38,7 @@ impl Redactor {
     /// Copies all but the secrets, and says whether there were any.
     fn copy(&self, mut from: impl Read, mut to: impl Write) -> io::Result<bool> {
         let longest = self.longest();
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; CHUNK.max(longest)];
         let mut held: Vec<u8> = Vec::new();
         let mut any = false;
         loop {
@@ -52,17 +52,11 @@ impl Redactor {
                 held.len().saturating_sub(longest)
             };
             let mut done = 0;
-            while let Some((start, length)) = self
-                .first_in(&held[done..])
-                .map(|(start, length)| (done + start, length))
-            {
-                if start >= safe {
-                    break;
-                }
+            for place in self.find_all(&held).into_iter().take_while(|place| place.start < safe) {
                 any = true;
-                to.write_all(&held[done..start])?;
+                to.write_all(&held[done..place.start])?;
                 to.write_all(MARK.as_bytes())?;
-                done = start + length;
+                done = place.end;
             }
             let safe = safe.max(done);
             to.write_all(&held[done..safe])?;
@@ -105,6 +99,25 @@ mod tests {
             let out = String::from_utf8(out).unwrap();
             assert_eq!(
                 out, "[redacted], [redacted], sentine, [redacted][redacted]-and",
+                "{step}"
+            );
+        }
+    }
+
+    #[test]
+    fn escaped_secrets_are_found_across_every_cut() {
+        let redactor = Redactor::new([("X-Api-Key", "kT9+aZ/q")].into_iter());
+        let filler = "x".repeat(redactor.longest());
+        let text = format!(
+            r"{filler}kT9\u002BaZ\/q, \\u006bT9+aZ\\\/q, \u006b\u0054\u0039\u002b\u0061\u005A\u002F\u0071{filler}"
+        );
+        for step in 1..=100 {
+            let mut out = Vec::new();
+            assert!(redactor.copy(Dripping(text.as_bytes(), step), &mut out).unwrap());
+            let out = String::from_utf8(out).unwrap();
+            assert_eq!(
+                out,
+                format!("{filler}[redacted], [redacted], [redacted]{filler}"),
                 "{step}"
             );
         }

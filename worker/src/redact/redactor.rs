@@ -1,9 +1,12 @@
 //! Removes known secrets from everything that is recorded.
 
+use std::ops::Range;
+
 use memchr::memmem::Finder;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::escaped;
 use super::forms::{forms, from_url};
 
 /// What stands where a secret stood.
@@ -27,11 +30,12 @@ const CREDENTIAL_NAMES: [&str; 8] = [
 /// Knows secret values.
 #[derive(Debug, Default)]
 pub(crate) struct Redactor {
-    /// The longest first, so that no part of a secret survives another one that it contains.
     patterns: Vec<Pattern>,
 }
 
 struct Pattern {
+    secret: String,
+    /// Finds the secret as it is.
     finder: Finder<'static>,
     /// Its name said that it is a credential.
     credential: bool,
@@ -40,6 +44,16 @@ struct Pattern {
 impl std::fmt::Debug for Pattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Pattern")
+    }
+}
+
+impl Pattern {
+    /// Where the secret stands in `bytes`, in no order.
+    fn find_all(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found = escaped::find_all(&self.secret, bytes);
+        let plain = self.finder.find_iter(bytes);
+        found.extend(plain.map(|start| start..start + self.secret.len()));
+        found
     }
 }
 
@@ -63,37 +77,48 @@ impl Redactor {
                 learn(token.trim());
             }
         }
-        secrets.sort_by(|(a, a_credential), (b, b_credential)| {
-            let longer = b.len().cmp(&a.len());
-            longer.then_with(|| a.cmp(b)).then(b_credential.cmp(a_credential))
-        });
+        secrets.sort_by(|(a, a_credential), (b, b_credential)| a.cmp(b).then(b_credential.cmp(a_credential)));
         secrets.dedup_by(|(a, _), (b, _)| a == b);
-        let patterns = secrets.iter().map(|(secret, credential)| Pattern {
+        let patterns = secrets.into_iter().map(|(secret, credential)| Pattern {
             finder: Finder::new(secret.as_bytes()).into_owned(),
-            credential: *credential,
+            secret,
+            credential,
         });
         Self {
             patterns: patterns.collect(),
         }
     }
 
-    /// The length of the longest secret, in bytes.
+    /// The most bytes that a secret may take in a text.
     pub(super) fn longest(&self) -> usize {
-        self.patterns.first().map_or(0, |pattern| pattern.finder.needle().len())
+        let lengths = self.patterns.iter().map(|pattern| pattern.secret.len());
+        lengths.max().unwrap_or(0).saturating_mul(escaped::WIDEST)
     }
 
-    /// Where the first secret in `bytes` begins, and its length.
-    pub(super) fn first_in(&self, bytes: &[u8]) -> Option<(usize, usize)> {
-        let found = self
-            .patterns
-            .iter()
-            .filter_map(|pattern| Some((pattern.finder.find(bytes)?, pattern.finder.needle().len())));
-        found.min_by_key(|(start, length)| (*start, std::cmp::Reverse(*length)))
+    /// Where secrets stand in `bytes`, in order.
+    pub(super) fn find_all(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        Self::places(self.patterns.iter(), bytes)
+    }
+
+    /// Places that overlap become one, so that no part of a secret survives beside another one.
+    fn places<'a>(patterns: impl Iterator<Item = &'a Pattern>, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = patterns.flat_map(|pattern| pattern.find_all(bytes)).collect();
+        found.sort_by_key(|place| (place.start, place.end));
+        found.dedup_by(|next, place| {
+            let overlap = next.start < place.end;
+            if overlap {
+                place.end = place.end.max(next.end);
+            }
+            overlap
+        });
+        found
     }
 
     /// Whether `bytes` hold a secret.
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
-        self.patterns.iter().any(|pattern| pattern.finder.find(bytes).is_some())
+        self.patterns.iter().any(|pattern| {
+            pattern.finder.find(bytes).is_some() || !escaped::find_all(&pattern.secret, bytes).is_empty()
+        })
     }
 
     /// `text` without secrets.
@@ -108,13 +133,19 @@ impl Redactor {
     }
 
     fn without<'a>(patterns: impl Iterator<Item = &'a Pattern>, text: String) -> String {
+        let places = Self::places(patterns, text.as_bytes());
         let mut text = text;
-        for pattern in patterns {
-            if pattern.finder.find(text.as_bytes()).is_some()
-                && let Ok(secret) = std::str::from_utf8(pattern.finder.needle())
-            {
-                text = text.replace(secret, MARK);
+        if !places.is_empty() {
+            let mut without = Vec::with_capacity(text.len());
+            let mut done = 0;
+            for place in places {
+                without.extend_from_slice(&text.as_bytes()[done..place.start]);
+                without.extend_from_slice(MARK.as_bytes());
+                done = place.end;
             }
+            without.extend_from_slice(&text.as_bytes()[done..]);
+            // Secrets begin and end with whole characters.
+            text = String::from_utf8_lossy(&without).into_owned();
         }
         text
     }
@@ -178,6 +209,35 @@ mod tests {
             r#"{"a":"<[redacted]>","b":1}"#
         );
         assert_eq!(redactor().text("sentinel-\"1\"".to_owned()), "[redacted]");
+    }
+
+    #[test]
+    fn another_legal_escaping_hides_no_secret() {
+        let redactor = Redactor::new([("X-Api-Key", "kT9+aZ/q8LmN==")].into_iter());
+        let unicode: String = "kT9+aZ/q8LmN==".bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+        for form in [
+            "kT9+aZ/q8LmN==",
+            r"kT9\u002BaZ/q8LmN==",
+            r"kT9\u002baZ/q8LmN==",
+            r"kT9+aZ\/q8LmN==",
+            r"kT9\u002baZ\/q8LmN\u003D=",
+            r"kT9\\u002BaZ\\\/q8LmN==",
+            "kT9%2BaZ%2Fq8LmN%3D%3D",
+            &unicode,
+        ] {
+            let raw = RawValue::from_string(format!(r#"{{"\n{form}":["{form}, {form}"]}}"#)).unwrap();
+            assert_eq!(
+                redactor.json(raw).get(),
+                r#"{"\n[redacted]":["[redacted], [redacted]"]}"#,
+                "{form}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_secret_survives_beside_another_one_that_overlaps() {
+        let redactor = Redactor::new([("A", "xxabcd"), ("B", "abcdefghij")].into_iter());
+        assert_eq!(redactor.text("<xxabcdefghij>".to_owned()), "<[redacted]>");
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The folders of one sandbox, and their removal.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
 use super::error::SandboxError;
-use super::tree::Marks;
+use crate::tree::Marks;
 
 /// What the names of sandboxes begin with.
 const PREFIX: &str = "attempt-";
@@ -17,8 +19,12 @@ const PREFIX: &str = "attempt-";
 /// What the names of the folders beside them begin with.
 const RECORDS_PREFIX: &str = "records-of-";
 
-/// The name of the file in a sandbox that its worker keeps locked.
+/// The name of the file in a sandbox, and in a folder beside one, that its worker keeps locked.
 const LOCK: &str = "lock";
+
+/// The locks of the folders beside sandboxes: held until the folder is gone or the worker is, because what was recorded is
+/// handed on and outlives the sandbox.
+static RECORDS: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
 
 /// One sandbox's folder. Removed when dropped.
 #[derive(Debug)]
@@ -62,12 +68,23 @@ impl Folder {
     pub(super) fn beside(&self) -> Result<TempDir, SandboxError> {
         let path = records_beside(&self.path);
         let name = path.file_name().unwrap_or_default();
-        tempfile::Builder::new()
+        let records = tempfile::Builder::new()
             .prefix(name)
             .rand_bytes(0)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(path.parent().unwrap_or(&self.path))
-            .map_err(|source| SandboxError::Folder { path, source })
+            .map_err(|source| SandboxError::Folder {
+                path: path.clone(),
+                source,
+            })?;
+        let lock = hold(&path).map_err(|source| SandboxError::File {
+            path: path.join(LOCK),
+            source,
+        })?;
+        let mut held = RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|path, _| path.exists());
+        held.insert(path, lock);
+        Ok(records)
     }
 
     /// Makes a folder inside, readable by its owner only.
@@ -143,6 +160,7 @@ pub(super) fn remove_stale(base: &Path) -> usize {
     let mut removed = 0;
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let path = entry.path();
+        remove_if_orphaned(&path);
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
@@ -160,6 +178,23 @@ pub(super) fn remove_stale(base: &Path) -> usize {
         removed += usize::from(remove(&path).is_ok());
     }
     removed
+}
+
+/// Removes `path` if it holds what a worker recorded that died after the sandbox was removed.
+fn remove_if_orphaned(path: &Path) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some(sandbox) = name.strip_prefix(RECORDS_PREFIX) else {
+        return;
+    };
+    // In this order: a living worker locks the folder before it removes the sandbox.
+    if !sandbox.starts_with(PREFIX) || path.with_file_name(sandbox).exists() {
+        return;
+    }
+    let lock = File::open(path.join(LOCK));
+    if lock.is_ok_and(|lock| lock.try_lock().is_err()) {
+        return;
+    }
+    let _ = remove(path);
 }
 
 #[cfg(test)]
@@ -213,6 +248,31 @@ mod tests {
         assert!(base.path().join("something-else").exists());
     }
 
+    #[test]
+    fn records_whose_sandbox_is_gone_stay_only_while_their_worker_lives() {
+        let base = tempfile::tempdir().unwrap();
+        let orphans =
+            ["records-of-attempt-unlocked", "records-of-attempt-without-lock"].map(|name| base.path().join(name));
+        for orphan in &orphans {
+            fs::create_dir(orphan).unwrap();
+            fs::write(orphan.join("stdout"), "").unwrap();
+        }
+        fs::write(orphans[0].join(LOCK), "").unwrap();
+        let others = base.path().join("records-of-others");
+        fs::create_dir(&others).unwrap();
+        let folder = Folder::make(base.path()).unwrap();
+        let records = folder.beside().unwrap();
+        drop(folder);
+        // The locks of later records do not loosen earlier ones.
+        let _later = Folder::make(base.path()).unwrap().beside().unwrap();
+        assert_eq!(remove_stale(base.path()), 0);
+        assert!(orphans.iter().all(|orphan| !orphan.exists()));
+        assert!(records.path().exists() && others.exists());
+        let path = records.path().to_owned();
+        drop(records);
+        assert!(!path.exists());
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn what_a_dead_worker_left_running_is_killed_with_its_folder() {
@@ -222,7 +282,7 @@ mod tests {
         fs::write(lost.join(LOCK), "").unwrap();
         let mut agent = std::process::Command::new("sleep")
             .arg("600")
-            .env(super::super::tree::MARKER, "attempt-lost-agent")
+            .env(crate::tree::MARKER, "attempt-lost-agent")
             .spawn()
             .unwrap();
         assert_eq!(remove_stale(base.path()), 1);

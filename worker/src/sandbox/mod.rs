@@ -11,7 +11,6 @@ mod memory;
 mod process;
 mod running;
 mod tail;
-mod tree;
 
 pub use error::SandboxError;
 pub use process::{Limits, OutputFiles, ProcessSandbox, Spec};

@@ -1,9 +1,9 @@
-//! Finding and killing everything that an attempt started.
+//! Finding and killing everything that an attempt or a server started.
 //!
 //! A process group is not enough: agents start servers and helpers with sessions of their own, and daemons lose their
-//! parent as well. So a process belongs to an attempt when any of these holds:
+//! parent as well. So a process belongs to an attempt, or to a server, when any of these holds:
 //!
-//! - it carries the attempt's marker in its environment,
+//! - it carries the marker in its environment,
 //! - it is in the session or process group of the attempt's first process,
 //! - its current directory lies in the sandbox, or one of its standard streams is a file of the attempt,
 //! - its parent belongs to it.
@@ -13,36 +13,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The environment variable that marks every process of an attempt.
-pub(super) const MARKER: &str = "MCPROCTOR_ATTEMPT";
+/// The environment variable that marks every process of an attempt, and every one of a server.
+pub(crate) const MARKER: &str = "MCPROCTOR_ATTEMPT";
 
 /// How long a synchronous kill goes on looking for survivors.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What tells the processes of one attempt.
+/// What tells the processes of one attempt, or of one server.
 #[derive(Clone, Debug)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     /// The value of [`MARKER`], never used twice.
-    pub(super) marker: String,
-    /// The sandbox's folder.
-    pub(super) folder: PathBuf,
+    pub(crate) marker: String,
+    /// The sandbox's folder, for what was started in one.
+    pub(crate) folder: Option<PathBuf>,
     /// The first process, which leads a session.
-    pub(super) leader: Option<i32>,
+    pub(crate) leader: Option<i32>,
     /// Files that its standard output and error go to.
-    pub(super) streams: Vec<PathBuf>,
+    pub(crate) streams: Vec<PathBuf>,
     /// When the first process started, in clock ticks since boot, where that is known: what is older is not the attempt's.
-    pub(super) started: Option<u64>,
+    pub(crate) started: Option<u64>,
     /// Whether something was started since a search last found nothing. All clones share it.
     running: Arc<AtomicBool>,
 }
 
 impl Marks {
     /// The marks of the sandbox at `folder`, whose name is the marker.
-    pub(super) fn of_folder(folder: &Path) -> Option<Self> {
+    pub(crate) fn of_folder(folder: &Path) -> Option<Self> {
         let marker = folder.file_name()?.to_str()?.to_owned();
         Some(Self {
             marker,
-            folder: folder.to_owned(),
+            folder: Some(folder.to_owned()),
             leader: None,
             streams: Vec::new(),
             started: None,
@@ -50,8 +50,20 @@ impl Marks {
         })
     }
 
+    /// The marks of what was started outside a sandbox, under a marker of its own.
+    pub(crate) fn without_folder() -> Self {
+        Self {
+            marker: format!("server-{}", hex::encode(rand::random::<[u8; 16]>())),
+            folder: None,
+            leader: None,
+            streams: Vec::new(),
+            started: None,
+            running: Arc::new(AtomicBool::new(true)),
+        }
+    }
+
     /// The same marks for a program with this first process, which is still unwaited for.
-    pub(super) fn led_by(&self, leader: Option<i32>, streams: Vec<PathBuf>) -> Self {
+    pub(crate) fn led_by(&self, leader: Option<i32>, streams: Vec<PathBuf>) -> Self {
         // What outlived an earlier program is older than this one.
         let unclean = self.running.swap(true, Ordering::AcqRel);
         Self {
@@ -63,14 +75,14 @@ impl Marks {
     }
 
     /// Like [`Self::kill_all`], but without a search when the last one found nothing and nothing was started since.
-    pub(super) fn kill_what_is_left(&self) {
+    pub(crate) fn kill_what_is_left(&self) {
         if self.running.load(Ordering::Acquire) {
             self.kill_all();
         }
     }
 
     /// Kills until nothing is left, blocking for at most two seconds. Returns how many processes it killed.
-    pub(super) fn kill_all(&self) -> usize {
+    pub(crate) fn kill_all(&self) -> usize {
         let begun = Instant::now();
         let mut killed = std::collections::BTreeSet::new();
         loop {
@@ -218,12 +230,16 @@ mod platform {
         let proc = format!("/proc/{pid}");
         let link = |name: &str| fs::read_link(format!("{proc}/{name}")).ok();
         carries_marker(&fs::read(format!("{proc}/environ")).unwrap_or_default(), &marks.marker)
-            || link("cwd").is_some_and(|folder| folder.starts_with(&marks.folder))
+            || link("cwd").is_some_and(|folder| lies_inside(marks, &folder))
             || (0..3).any(|stream| link(&format!("fd/{stream}")).is_some_and(|file| is_ours(marks, &file)))
     }
 
+    fn lies_inside(marks: &Marks, path: &Path) -> bool {
+        marks.folder.as_ref().is_some_and(|folder| path.starts_with(folder))
+    }
+
     fn is_ours(marks: &Marks, file: &Path) -> bool {
-        file.starts_with(&marks.folder) || marks.streams.iter().any(|stream| stream == file)
+        lies_inside(marks, file) || marks.streams.iter().any(|stream| stream == file)
     }
 
     pub(super) fn carries_marker(environment: &[u8], marker: &str) -> bool {
