@@ -16,4 +16,3 @@ pub mod sandbox;
 
 mod redact;
 mod sse;
-mod tree;
