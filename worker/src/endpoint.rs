@@ -4,8 +4,9 @@ use std::path::Path;
 
 use mcproctor_proto::server::{HttpServer, Server, Transport};
 
-use crate::bridge::{Bridge, BridgeError, BridgeOptions};
+use crate::bridge::{Bridge, BridgeError, BridgeOptions, Mark};
 use crate::proxy::{Proxy, ProxyError, ProxyOptions};
+use crate::sandbox::{MARKER, Marks};
 
 /// Why a server could not be put in front of an agent.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +42,7 @@ impl Endpoint {
         let (upstream, bridge) = match &server.transport {
             Transport::Http(http) => (http.clone(), None),
             Transport::Stdio(stdio) => {
-                let bridge = Bridge::start(stdio, BridgeOptions::default()).await?;
+                let bridge = Bridge::start(stdio, bridge_options()).await?;
                 let url = bridge.url().to_owned();
                 (
                     HttpServer {
@@ -59,5 +60,87 @@ impl Endpoint {
             proxy: Proxy::start(options).await?,
             bridge,
         })
+    }
+}
+
+/// A bridge whose server leaves nothing running.
+fn bridge_options() -> BridgeOptions {
+    BridgeOptions {
+        mark: Some(Mark {
+            variable: MARKER,
+            value: format!("server-{}", hex::encode(rand::random::<[u8; 16]>())),
+            kill_all: |value| {
+                Marks::without_folder(value).kill_all();
+            },
+        }),
+        ..BridgeOptions::default()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::Path;
+    use std::time::Duration;
+
+    use mcproctor_proto::server::StdioServer;
+
+    use super::*;
+
+    /// A server that starts a process in a session of its own, without its pipes, and writes down its id.
+    fn with_daemon(pid: &Path) -> StdioServer {
+        let script = r#"setsid sh -c 'echo $$ > "$1.new"; mv "$1.new" "$1"; exec sleep 600' sh "$1" </dev/null >/dev/null 2>&1 &
+            exec cat"#;
+        StdioServer {
+            command: "sh".to_owned(),
+            args: ["-c", script, "sh", pid.to_str().unwrap()].map(str::to_owned).to_vec(),
+            env: Default::default(),
+            cwd: None,
+        }
+    }
+
+    async fn daemon(pid: &Path) -> u32 {
+        let written = async {
+            loop {
+                match std::fs::read_to_string(pid) {
+                    Ok(text) => break text.trim().parse().unwrap(),
+                    Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), written).await.unwrap()
+    }
+
+    /// Gone, or dead and only waiting for its parent to notice.
+    fn dead(pid: u32) -> bool {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "))
+    }
+
+    #[tokio::test]
+    async fn what_a_server_started_in_another_session_ends_with_the_bridge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pid");
+        let bridge = Bridge::start(&with_daemon(&path), bridge_options()).await.unwrap();
+        let pid = daemon(&path).await;
+        assert!(!dead(pid));
+        bridge.stop().await;
+        assert!(dead(pid));
+    }
+
+    #[test]
+    fn it_ends_too_when_the_runtime_goes_before_the_bridge_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pid");
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let (bridge, pid) = runtime.block_on(async {
+            let bridge = Bridge::start(&with_daemon(&path), bridge_options()).await.unwrap();
+            let pid = daemon(&path).await;
+            (bridge, pid)
+        });
+        assert!(!dead(pid));
+        drop(runtime);
+        drop(bridge);
+        assert!(dead(pid));
     }
 }

@@ -17,4 +17,3 @@ pub mod sandbox;
 
 mod redact;
 mod sse;
-mod tree;

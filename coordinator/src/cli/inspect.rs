@@ -33,6 +33,9 @@ pub(super) enum InspectError {
         /// What stands in the way.
         why: String,
     },
+    /// There is no place for what the server says.
+    #[error("failed to make a temporary folder: {0}")]
+    TemporaryFolder(std::io::Error),
     /// It answered, but not as the protocol says.
     #[error("the server {server} did not name its tools: failed to {error}")]
     Unclear {
@@ -50,7 +53,7 @@ pub(super) async fn inspect(server: &Server) -> Result<Probe, InspectError> {
         address: address(server),
         why,
     };
-    let spill = tempfile::tempdir().map_err(|error| unreachable(error.to_string()))?;
+    let spill = tempfile::tempdir().map_err(InspectError::TemporaryFolder)?;
     let endpoint = Endpoint::start(server, spill.path(), |_| {})
         .await
         .map_err(|error| unreachable(format!("failed to {}", chain(&error))))?;

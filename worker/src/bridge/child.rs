@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::error::BridgeError;
 use super::lines::{self, Line};
 use super::message::Pieces;
+use super::server::Mark;
 use super::switchboard::Switchboard;
-use crate::tree::{MARKER, Marks};
 
 /// What every child gets of the worker's own environment.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
@@ -31,8 +31,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Longest line of the standard error that is kept.
 const ERROR_LINE: usize = 16 * 1024;
 
-/// Starts a server, whose processes can be told by `marks`.
-pub(super) fn spawn(server: &StdioServer, marks: &Marks) -> Result<Child, BridgeError> {
+/// Starts a server, whose processes can be told by `mark`.
+pub(super) fn spawn(server: &StdioServer, mark: Option<&Mark>) -> Result<Child, BridgeError> {
     let mut command = Command::new(&server.command);
     command.args(&server.args).env_clear();
     command.envs(
@@ -41,7 +41,7 @@ pub(super) fn spawn(server: &StdioServer, marks: &Marks) -> Result<Child, Bridge
             .filter_map(|name| Some((name, std::env::var_os(name)?))),
     );
     command.envs(server.env.iter().map(|(name, value)| (name, value.expose_secret())));
-    command.env(MARKER, &marks.marker);
+    command.envs(mark.map(|mark| (mark.variable, &mark.value)));
     if let Some(cwd) = &server.cwd {
         if !cwd.is_dir() {
             return Err(BridgeError::WorkingFolder(cwd.clone()));
@@ -67,14 +67,14 @@ const SHOWN: usize = 300;
 /// Watches a child until it is gone, or until told to end it.
 pub(super) async fn watch(
     mut child: Child,
-    marks: Marks,
+    mark: Option<Mark>,
     switchboard: Arc<Switchboard>,
     input: mpsc::UnboundedReceiver<Pieces>,
     line_limit: usize,
     grace: Duration,
     stop: CancellationToken,
 ) {
-    let mut started = Started::of(&child, marks);
+    let mut started = Started::of(&child, mark);
     let writer = child.stdin.take().map(|stdin| tokio::spawn(write(stdin, input)));
     let errors = child.stderr.take().map(|stderr| {
         let switchboard = Arc::clone(&switchboard);
@@ -163,10 +163,10 @@ async fn end(child: &mut Child, started: &mut Started, writer: Option<JoinHandle
     started.signal(Signal::KILL);
     let _ = child.wait().await;
     // What left the group.
-    if let Some(marks) = started.marks.clone() {
-        let killed = tokio::task::spawn_blocking(move || marks.kill_all()).await;
+    if let Some(mark) = started.mark.clone() {
+        let killed = tokio::task::spawn_blocking(move || (mark.kill_all)(&mark.value)).await;
         if killed.is_ok() {
-            started.marks = None;
+            started.mark = None;
         }
     }
 }
@@ -199,15 +199,15 @@ fn exited(status: std::io::Result<ExitStatus>) -> String {
 /// The child and what it started. Dropped, all of it is killed.
 struct Started {
     group: Option<Pid>,
-    /// None once everything that carries them is dead.
-    marks: Option<Marks>,
+    /// None once everything that carries it is dead.
+    mark: Option<Mark>,
 }
 
 impl Started {
-    fn of(child: &Child, marks: Marks) -> Self {
+    fn of(child: &Child, mark: Option<Mark>) -> Self {
         Self {
             group: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)),
-            marks: Some(marks),
+            mark,
         }
     }
 
@@ -223,8 +223,8 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        if let Some(marks) = &self.marks {
-            marks.kill_all();
+        if let Some(mark) = &self.mark {
+            (mark.kill_all)(&mark.value);
         }
     }
 }

@@ -26,4 +26,4 @@ mod server;
 mod switchboard;
 
 pub use error::BridgeError;
-pub use server::{Bridge, BridgeOptions};
+pub use server::{Bridge, BridgeOptions, Mark};

@@ -18,7 +18,6 @@ use super::error::BridgeError;
 use super::http::{Endpoint, PATH};
 use super::log::Log;
 use super::switchboard::Switchboard;
-use crate::tree::Marks;
 
 /// How a bridge behaves.
 #[derive(Clone, Debug)]
@@ -30,6 +29,19 @@ pub struct BridgeOptions {
     pub message_limit: usize,
     /// How often a silent event stream gets a comment.
     pub keep_alive: Duration,
+    /// By what the processes that the child starts are found when they leave its process group; by nothing by default.
+    pub mark: Option<Mark>,
+}
+
+/// A variable in the environment of a child and of all that it starts.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Its name.
+    pub variable: &'static str,
+    /// Its value, never used twice.
+    pub value: String,
+    /// Kills every process whose variable has the value. Blocks.
+    pub kill_all: fn(&str),
 }
 
 impl Default for BridgeOptions {
@@ -38,6 +50,7 @@ impl Default for BridgeOptions {
             grace: Duration::from_secs(2),
             message_limit: 128 * 1024 * 1024,
             keep_alive: Duration::from_secs(15),
+            mark: None,
         }
     }
 }
@@ -62,8 +75,8 @@ impl std::fmt::Debug for Bridge {
 impl Bridge {
     /// Starts the server as a child in a process group of its own and opens a loopback port in front of it.
     ///
-    /// The child gets `PATH`, `HOME`, `LANG` and `TMPDIR` of this process and the environment of `server`, and a marker by
-    /// which what it starts is found again; nothing else.
+    /// The child gets `PATH`, `HOME`, `LANG` and `TMPDIR` of this process and the environment of `server`, and
+    /// [`BridgeOptions::mark`]; nothing else.
     ///
     /// # Errors
     ///
@@ -74,14 +87,13 @@ impl Bridge {
             .await
             .map_err(BridgeError::Listen)?;
         let address = listener.local_addr().map_err(BridgeError::Listen)?;
-        let marks = Marks::without_folder();
-        let process = child::spawn(server, &marks)?;
+        let process = child::spawn(server, options.mark.as_ref())?;
         let (to_child, input) = mpsc::unbounded_channel();
         let switchboard = Arc::new(Switchboard::new(Log::new(&server.env), to_child));
         let stop = CancellationToken::new();
         let child = tokio::spawn(child::watch(
             process,
-            marks,
+            options.mark,
             Arc::clone(&switchboard),
             input,
             options.message_limit,
@@ -119,7 +131,8 @@ impl Bridge {
         self.switchboard.gone()
     }
 
-    /// Closes the port and ends the child with all that it started, in sessions of their own too (on Linux): its input is closed, then SIGTERM, then SIGKILL, each
+    /// Closes the port and ends the child with all that it started, in sessions of their own too if it has a
+    /// [`Mark`]: its input is closed, then SIGTERM, then SIGKILL, each
     /// after [`BridgeOptions::grace`]. Returns the log once all of them are gone.
     pub async fn stop(mut self) -> String {
         self.stop.cancel();
@@ -165,73 +178,4 @@ async fn serve(stream: TcpStream, endpoint: Arc<Endpoint>) {
         .timer(TokioTimer::new())
         .serve_connection(TokioIo::new(stream), service)
         .await;
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use std::path::Path;
-
-    use super::*;
-
-    /// A server that starts a process in a session of its own, without its pipes, and writes down its id.
-    fn with_daemon(pid: &Path) -> StdioServer {
-        let script = r#"setsid sh -c 'echo $$ > "$1.new"; mv "$1.new" "$1"; exec sleep 600' sh "$1" </dev/null >/dev/null 2>&1 &
-            exec cat"#;
-        StdioServer {
-            command: "sh".to_owned(),
-            args: ["-c", script, "sh", pid.to_str().unwrap()].map(str::to_owned).to_vec(),
-            env: Default::default(),
-            cwd: None,
-        }
-    }
-
-    async fn daemon(pid: &Path) -> u32 {
-        let written = async {
-            loop {
-                match std::fs::read_to_string(pid) {
-                    Ok(text) => break text.trim().parse().unwrap(),
-                    Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(20), written).await.unwrap()
-    }
-
-    /// Gone, or dead and only waiting for its parent to notice.
-    fn dead(pid: u32) -> bool {
-        std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "))
-    }
-
-    #[tokio::test]
-    async fn what_a_server_started_in_another_session_ends_with_the_bridge() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pid");
-        let bridge = Bridge::start(&with_daemon(&path), BridgeOptions::default())
-            .await
-            .unwrap();
-        let pid = daemon(&path).await;
-        assert!(!dead(pid));
-        bridge.stop().await;
-        assert!(dead(pid));
-    }
-
-    #[test]
-    fn it_ends_too_when_the_runtime_goes_before_the_bridge_is_stopped() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pid");
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let (bridge, pid) = runtime.block_on(async {
-            let bridge = Bridge::start(&with_daemon(&path), BridgeOptions::default())
-                .await
-                .unwrap();
-            let pid = daemon(&path).await;
-            (bridge, pid)
-        });
-        assert!(!dead(pid));
-        drop(runtime);
-        drop(bridge);
-        assert!(dead(pid));
-    }
 }

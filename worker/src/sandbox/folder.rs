@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 use super::error::SandboxError;
-use crate::tree::Marks;
+use super::tree::Marks;
 
 /// What the names of sandboxes begin with.
 const PREFIX: &str = "attempt-";
@@ -282,7 +282,7 @@ mod tests {
         fs::write(lost.join(LOCK), "").unwrap();
         let mut agent = std::process::Command::new("sleep")
             .arg("600")
-            .env(crate::tree::MARKER, "attempt-lost-agent")
+            .env(super::super::tree::MARKER, "attempt-lost-agent")
             .spawn()
             .unwrap();
         assert_eq!(remove_stale(base.path()), 1);

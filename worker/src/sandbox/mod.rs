@@ -11,7 +11,9 @@ mod memory;
 mod process;
 mod running;
 mod tail;
+mod tree;
 
 pub use error::SandboxError;
 pub use process::{Limits, OutputFiles, ProcessSandbox, Spec};
 pub use running::{Output, ProcessEnd, RunningProcess};
+pub(crate) use tree::{MARKER, Marks};

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use super::error::SandboxError;
 use super::folder::{self, Folder};
 use super::running::RunningProcess;
-use crate::tree::{MARKER, Marks};
+use super::tree::{MARKER, Marks};
 
 /// The name that agents see as the user's, whoever the user is.
 const USER: &str = "agent";

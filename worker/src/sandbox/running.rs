@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::error::SandboxError;
 use super::process::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
-use crate::tree::Marks;
+use super::tree::Marks;
 
 /// How often the output file is looked at. The exit is noticed at once; what is printed before it only shows that the agent is
 /// not silent.

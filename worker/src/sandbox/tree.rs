@@ -51,9 +51,9 @@ impl Marks {
     }
 
     /// The marks of what was started outside a sandbox, under a marker of its own.
-    pub(crate) fn without_folder() -> Self {
+    pub(crate) fn without_folder(marker: &str) -> Self {
         Self {
-            marker: format!("server-{}", hex::encode(rand::random::<[u8; 16]>())),
+            marker: marker.to_owned(),
             folder: None,
             leader: None,
             streams: Vec::new(),
