@@ -247,6 +247,38 @@ async fn exposure_and_the_wire_log_say_what_the_agent_was_shown() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_answers_the_first_request_is_at_fault() {
+    let server = Server::start(|mut conn: Conn| async move {
+        let body = conn.message().await.text();
+        if body.contains("tools/list") {
+            conn.json(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no tools today"}}"#)
+                .await;
+        }
+        conn.rest().await;
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert_eq!(post(&fixture, list).await.status(), "200");
+    let mut agent = Conn::connect(fixture.address).await;
+    agent
+        .post("/mcp", "", r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#)
+        .await;
+    let waiting = async {
+        while server.connections() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::wire::soon("the request", waiting).await;
+    let exposure = fixture.proxy.finish().await.unwrap().exposure;
+    let faults: Vec<&str> = exposure.faults.iter().map(|fault| fault.what.as_str()).collect();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("initialize was never answered: "), "{faults:?}");
+    assert_eq!(faults[1], "tools/list: error -32603: no tools today");
+    drop(agent);
+}
+
+#[tokio::test]
 async fn a_lost_session_is_passed_on_and_flagged() {
     let server = Server::start(|mut conn: Conn| async move {
         conn.message().await;

@@ -182,7 +182,17 @@ impl Pairing {
                 continue;
             };
             for pending in exchange.posted {
-                let Asked::Call(key) = pending.asked else { continue };
+                let key = match pending.asked {
+                    Asked::Call(key) => key,
+                    Asked::Task { message, .. } | Asked::Other(message) => {
+                        self.changes.push(Change::Unanswered {
+                            request: message,
+                            status: None,
+                            why: "the event stream ended".to_owned(),
+                        });
+                        continue;
+                    }
+                };
                 let (state, why) = match ending {
                     Ending::ClientLeft | Ending::Stopped => {
                         (CallState::NeverFinished, "the client left without an answer")
@@ -218,7 +228,17 @@ impl Pairing {
             };
             self.close_call(key, at_us, state, Some(why.to_owned()));
         }
-        self.exchanges.clear();
+        for exchange in std::mem::take(&mut self.exchanges).into_values() {
+            for pending in exchange.posted {
+                if let Asked::Task { message, .. } | Asked::Other(message) = pending.asked {
+                    self.changes.push(Change::Unanswered {
+                        request: message,
+                        status: None,
+                        why: "no answer before the end".to_owned(),
+                    });
+                }
+            }
+        }
     }
 
     pub(super) fn close_call(&mut self, key: CallKey, at_us: u64, state: CallState, error: Option<String>) {
@@ -240,7 +260,7 @@ fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
     a.map(RawValue::get) == b.map(RawValue::get)
 }
 
-fn seconds(us: u64) -> String {
+pub(super) fn seconds(us: u64) -> String {
     let tenths = us / 100_000;
     format!("{}.{}", tenths / 10, tenths % 10)
 }

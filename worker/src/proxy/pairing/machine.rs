@@ -6,7 +6,7 @@ use mcproctor_proto::call::{CallState, ToolCall};
 
 use super::super::message::{Message, member, text_member};
 use super::super::tap::{Ending, ExchangeId};
-use super::calls::Open;
+use super::calls::{Open, seconds};
 use super::change::Change;
 use super::exchange::{Asked, Exchange, Opening, Pending, Phase, ReplyKind, TaskRequest};
 
@@ -315,7 +315,7 @@ impl Pairing {
             Phase::Detached => {}
             Phase::Over => {
                 let posted = std::mem::take(&mut exchange.posted);
-                let stateless = exchange.stateless;
+                let (stateless, started_us) = (exchange.stateless, exchange.started_us);
                 let lost_for_nobody = posted.is_empty() && !had_call;
                 for pending in posted {
                     match pending.asked {
@@ -328,7 +328,12 @@ impl Pairing {
                                     what: format!("{method}: {why}"),
                                 });
                             }
-                            let why = seen.why(ending);
+                            let waited = seconds(at_us.saturating_sub(started_us));
+                            let why = match ending {
+                                Ending::ClientLeft => format!("the client left after {waited} s"),
+                                Ending::Stopped => format!("no answer after {waited} s"),
+                                _ => seen.why(ending),
+                            };
                             self.changes.push(Change::Unanswered {
                                 status: seen.status,
                                 why,

@@ -18,7 +18,9 @@ impl Recorder {
                 Change::Answered(mut answered) => {
                     // The tool list and the server's name are evidence too.
                     self.records.redact(&mut answered.response.result);
-                    let fault = self.survey.answered(&answered);
+                    self.records.redact(&mut answered.response.error);
+                    let at = self.unix_ms(answered.at_us);
+                    let fault = self.survey.answered(&answered, at);
                     let (request, response) = (answered.request, answered.response);
                     self.records.wire(WireLine {
                         at: self.unix_ms(answered.started_us),
@@ -37,6 +39,10 @@ impl Recorder {
                     }
                 }
                 Change::Unanswered { request, status, why } => {
+                    let why = self.records.redact_text(why);
+                    let at = self.unix_ms(self.us(Instant::now()));
+                    let method = request.method.as_deref().unwrap_or_default();
+                    self.survey.unanswered(method, status, &why, at);
                     let line = WireLine {
                         status,
                         what: Some(why),

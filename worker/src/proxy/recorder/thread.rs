@@ -317,7 +317,7 @@ impl Recorder {
     }
 
     fn exposure(&self) -> Exposure {
-        let mut exposure = self.survey.exposure().clone();
+        let mut exposure = self.survey.exposure();
         exposure.recording_fault = self.queue.fault();
         // Servers may tell of themselves what they were told.
         for text in [
