@@ -22,6 +22,7 @@ struct Sent {
     pieces: Vec<Bytes>,
     bytes: usize,
     complete: bool,
+    broken: bool,
     too_large: bool,
 }
 
@@ -44,6 +45,11 @@ impl Replay {
                 sent.pieces.push(data);
             }
         });
+    }
+
+    /// Whether the agent broke off before the end.
+    pub(super) fn broken(&self) -> bool {
+        self.with(|sent| sent.broken)
     }
 
     /// The whole body, if it was sent to its end and is small enough.
@@ -130,7 +136,7 @@ impl Body for Outgoing {
                     body.end();
                 }
             }
-            Some(Err(_)) => {}
+            Some(Err(_)) => body.replay.with(|sent| sent.broken = true),
             None => body.end(),
         }
         Poll::Ready(frame)

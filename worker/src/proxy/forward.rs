@@ -108,7 +108,11 @@ impl Pair {
                     return Ok(own(StatusCode::BAD_GATEWAY, text));
                 }
                 Err(Failure::Lost(why)) => {
-                    exchange.end(Ending::UpstreamLost(why));
+                    exchange.end(if replay.broken() {
+                        shared.queue.agent_gone()
+                    } else {
+                        Ending::UpstreamLost(why)
+                    });
                     return Err(NoAnswer);
                 }
             };

@@ -279,6 +279,43 @@ async fn a_server_that_never_answers_the_first_request_is_at_fault() {
 }
 
 #[tokio::test]
+async fn a_request_that_the_client_breaks_off_is_not_held_against_the_server() {
+    let (seen, mut was_seen) = mpsc::unbounded_channel();
+    let server = Server::start(move |mut conn: Conn| {
+        let seen = seen.clone();
+        async move {
+            conn.until("tools/call").await;
+            seen.send(()).unwrap();
+            conn.rest().await;
+        }
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    let mut agent = Conn::connect(fixture.address).await;
+    let body = call("1", "t", "{}");
+    let length = body.len() + 10;
+    agent
+        .write(format!(
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        ))
+        .await;
+    crate::wire::soon("the request", was_seen.recv()).await.unwrap();
+    drop(agent);
+    let ended = async {
+        loop {
+            let snapshot = fixture.proxy.snapshot().await;
+            if !snapshot.calls.is_empty() && snapshot.open_calls == 0 {
+                return snapshot;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let snapshot = crate::wire::soon("the end", ended).await;
+    assert_eq!(snapshot.calls[0].state, CallState::Cancelled, "{snapshot:?}");
+    assert!(snapshot.exposure.faults.is_empty(), "{snapshot:?}");
+}
+
+#[tokio::test]
 async fn a_lost_session_is_passed_on_and_flagged() {
     let server = Server::start(|mut conn: Conn| async move {
         conn.message().await;

@@ -107,9 +107,9 @@ async fn when_the_agent_leaves_the_server_is_told_at_once() {
         drop(agent);
         assert_eq!(soon("the close", was_left.recv()).await, Some("left"));
         let calls = fixture.proxy.calls().await;
-        assert_eq!(calls[0].state, CallState::NeverFinished);
+        assert_eq!(calls[0].state, CallState::Cancelled);
         assert!(
-            calls[0].error.as_ref().unwrap().starts_with("the client left at "),
+            calls[0].error.as_ref().unwrap().starts_with("the client left after "),
             "{:?}",
             calls[0].error
         );

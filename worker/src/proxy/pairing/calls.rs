@@ -19,8 +19,8 @@ pub(in crate::proxy) struct Open {
     pub(super) progress_token: Option<String>,
     pub(super) session: Option<String>,
     pub(super) id: RawId,
-    /// The client went away while the answer could still be fetched.
-    pub(super) client_left: bool,
+    /// When the client went away while the answer could still be fetched.
+    pub(super) client_left: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Pairing {
                 progress_token,
                 session,
                 id: rpc_id.clone(),
-                client_left: false,
+                client_left: None,
             },
         );
         key
@@ -140,10 +140,8 @@ impl Pairing {
         let (state, why) = match ending {
             // 2026-07-28, transports: closing the stream is how a request is cancelled.
             Ending::ClientLeft if stateless => (CallState::Cancelled, format!("cancelled by client at {at} s")),
-            Ending::ClientLeft => (
-                CallState::NeverFinished,
-                format!("the client left at {at} s without an answer"),
-            ),
+            // Before, that is no cancellation for the server; but nothing can be held against the server either.
+            Ending::ClientLeft => (CallState::Cancelled, format!("the client left after {at} s")),
             Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
             _ if seen.is_http_error() => (CallState::HttpError, seen.why(ending)),
             _ => (CallState::TransportLost, seen.why(ending)),
@@ -151,7 +149,7 @@ impl Pairing {
         self.close_call(key, at_us, state, Some(why));
     }
 
-    pub(super) fn suspend(&mut self, owner: ExchangeId, ending: &Ending) {
+    pub(super) fn suspend(&mut self, owner: ExchangeId, at_us: u64, ending: &Ending) {
         let Some(exchange) = self.exchanges.get(&owner) else {
             return;
         };
@@ -161,7 +159,7 @@ impl Pairing {
             {
                 open.record.state = CallState::Suspended;
                 open.record.error = Some("the stream ended early and can be resumed".to_owned());
-                open.client_left = *ending == Ending::ClientLeft;
+                open.client_left = (*ending == Ending::ClientLeft).then_some(at_us);
             }
         }
     }
@@ -193,13 +191,16 @@ impl Pairing {
                         continue;
                     }
                 };
+                let at = seconds(at_us.saturating_sub(exchange.started_us));
                 let (state, why) = match ending {
-                    Ending::ClientLeft | Ending::Stopped => {
-                        (CallState::NeverFinished, "the client left without an answer")
-                    }
-                    _ => (CallState::TransportLost, "the event stream ended without an answer"),
+                    Ending::ClientLeft => (CallState::Cancelled, format!("the client left after {at} s")),
+                    Ending::Stopped => (CallState::NeverFinished, format!("no answer after {at} s")),
+                    _ => (
+                        CallState::TransportLost,
+                        "the event stream ended without an answer".to_owned(),
+                    ),
                 };
-                self.close_call(key, at_us, state, Some(why.to_owned()));
+                self.close_call(key, at_us, state, Some(why));
             }
         }
     }
@@ -216,11 +217,11 @@ impl Pairing {
                 )
             } else if self.tasks.values().any(|task| *task == key) {
                 (CallState::NeverFinished, "the task's result never came")
-            } else if open.client_left {
-                (
-                    CallState::NeverFinished,
-                    "the client left and did not resume the stream",
-                )
+            } else if let Some(left_us) = open.client_left {
+                let at = seconds(left_us.saturating_sub(open.started_us));
+                let why = format!("the client left after {at} s and did not resume the stream");
+                self.close_call(key, at_us, CallState::Cancelled, Some(why));
+                continue;
             } else if open.record.state == CallState::Suspended {
                 (CallState::NeverFinished, "the stream ended early and was not resumed")
             } else {

@@ -311,7 +311,7 @@ impl Pairing {
         let phase = seen.phase_after(exchange.stateless, owner != id, legacy);
         exchange.phase = phase;
         match phase {
-            Phase::Suspended => self.suspend(owner, ending),
+            Phase::Suspended => self.suspend(owner, at_us, ending),
             Phase::Detached => {}
             Phase::Over => {
                 let posted = std::mem::take(&mut exchange.posted);

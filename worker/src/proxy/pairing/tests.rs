@@ -312,7 +312,7 @@ fn a_cancellation_ends_the_youngest_call_of_that_id_on_its_session() {
 }
 
 #[test]
-fn leaving_is_a_cancellation_only_in_the_stateless_revision() {
+fn leaving_is_the_clients_own_doing_and_being_stopped_is_not() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
     bench.events(1);
@@ -331,12 +331,13 @@ fn leaving_is_a_cancellation_only_in_the_stateless_revision() {
     assert_eq!(
         bench.states(),
         [
-            CallState::NeverFinished,
+            CallState::Cancelled,
             CallState::Cancelled,
             CallState::Cancelled,
             CallState::NeverFinished,
         ]
     );
+    assert_eq!(bench.ended[0].error.as_deref(), Some("the client left after 0.1 s"));
     assert_eq!(bench.ended[1].error.as_deref(), Some("cancelled by client at 0.1 s"));
 }
 
@@ -362,7 +363,7 @@ fn a_stream_with_an_event_id_is_suspended_and_resumed_as_often_as_it_takes() {
 }
 
 #[test]
-fn a_suspended_call_that_nobody_resumes_never_finishes() {
+fn a_suspended_call_that_nobody_resumes_ends_as_whoever_broke_it_off() {
     let mut bench = Bench::new();
     for (exchange, ending) in [(1, Ending::Complete), (2, Ending::ClientLeft)] {
         bench.post(exchange, &call("1"));
@@ -371,10 +372,10 @@ fn a_suspended_call_that_nobody_resumes_never_finishes() {
         bench.end(exchange, ending);
     }
     bench.finish();
-    assert_eq!(bench.states(), [CallState::NeverFinished, CallState::NeverFinished]);
+    assert_eq!(bench.states(), [CallState::NeverFinished, CallState::Cancelled]);
     assert_eq!(
         bench.ended[1].error.as_deref(),
-        Some("the client left and did not resume the stream")
+        Some("the client left after 0.1 s and did not resume the stream")
     );
 }
 
