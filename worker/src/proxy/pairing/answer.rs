@@ -149,9 +149,12 @@ impl Pairing {
                 }
             }
             (Some(result), None) => {
-                let is_error = member(Some(result), "isError").is_some_and(|flag| flag.get() == "true");
+                let is_error = member(Some(result), "isError").is_some_and(|flag| truthy(flag.get()));
                 match status {
                     Some(status) if status >= 400 => (CallState::HttpError, Some(format!("HTTP {status}"))),
+                    _ if !result.get().starts_with('{') => {
+                        (CallState::TransportLost, Some("the result is no object".to_owned()))
+                    }
                     _ if is_error => (CallState::ToolError, Some(tool_error_text(result))),
                     _ => (CallState::Ok, None),
                 }
@@ -163,6 +166,12 @@ impl Pairing {
         };
         self.close_call(key, at_us, state, why);
     }
+}
+
+/// What a client that does not insist on a boolean takes for true.
+fn truthy(raw: &str) -> bool {
+    let zero = raw.parse::<f64>().is_ok_and(|number| number == 0.0);
+    !zero && !matches!(raw, "false" | "null" | "\"\"")
 }
 
 fn error_text(error: &RawValue) -> String {

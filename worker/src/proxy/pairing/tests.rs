@@ -279,6 +279,38 @@ fn a_5xx_is_the_servers_fault_even_with_a_proper_error() {
 }
 
 #[test]
+fn a_result_that_is_no_object_is_a_broken_reply() {
+    let mut bench = Bench::new();
+    for result in ["null", "[]", "\"text\"", "1", "true"] {
+        bench.json(1, &call("1"), 200, &format!(r#"{{"id":1,"result":{result}}}"#));
+        let ended = bench.ended.pop().unwrap();
+        assert_eq!(ended.state, CallState::TransportLost, "{result}");
+        assert_eq!(ended.error.as_deref(), Some("the result is no object"));
+        assert!(ended.server_fault());
+    }
+}
+
+#[test]
+fn an_error_flag_that_is_no_boolean_is_read_as_a_lenient_client_would() {
+    let mut bench = Bench::new();
+    for (flag, state) in [
+        ("true", CallState::ToolError),
+        ("1", CallState::ToolError),
+        ("\"true\"", CallState::ToolError),
+        ("{}", CallState::ToolError),
+        ("false", CallState::Ok),
+        ("0", CallState::Ok),
+        ("-0.0", CallState::Ok),
+        ("null", CallState::Ok),
+        ("\"\"", CallState::Ok),
+    ] {
+        let answer = format!(r#"{{"id":1,"result":{{"content":[],"isError":{flag}}}}}"#);
+        bench.json(1, &call("1"), 200, &answer);
+        assert_eq!(bench.ended.pop().unwrap().state, state, "{flag}");
+    }
+}
+
+#[test]
 fn a_cancellation_ends_the_youngest_call_of_that_id_on_its_session() {
     let mut bench = Bench::new();
     bench.post(1, &call("1"));
