@@ -49,9 +49,10 @@ impl Pairing {
     fn call_answered(&mut self, key: CallKey, response: &Message, status: Option<u16>, at_us: u64) {
         let result = response.result.as_deref();
         if response.error.is_none() {
-            // 2025-11-25: `task` in the result; tasks extension: `resultType` and `taskId` beside each other.
+            // 2025-11-25: `task` in the result, when the request asked for one; tasks extension: `resultType` and `taskId` beside each other.
             let kind = text_member(result, "resultType");
-            let task = text_member(member(result, "task"), "taskId")
+            let wants_task = self.open.get(&key).is_some_and(|open| open.wants_task);
+            let task = text_member(member(result, "task").filter(|_| wants_task), "taskId")
                 .or_else(|| text_member(result, "taskId").filter(|_| kind.as_deref() == Some("task")));
             if let Some(task) = task {
                 self.tasks.insert(task, key);

@@ -17,6 +17,8 @@ pub(in crate::proxy) struct Open {
     /// What the client has to repeat when it gives the input that was asked for (2026-07-28, multi-round-trip requests).
     pub(super) awaiting_input: Option<AwaitingInput>,
     pub(super) progress_token: Option<String>,
+    /// The request asked for a task (2025-11-25, tasks).
+    pub(super) wants_task: bool,
     pub(super) session: Option<String>,
     pub(super) id: RawId,
     /// When the client went away while the answer could still be fetched.
@@ -91,6 +93,8 @@ impl Pairing {
                 started_us,
                 awaiting_input: None,
                 progress_token,
+                // Of a request beyond the cap it is not known.
+                wants_task: message.oversize || member(params, "task").is_some(),
                 session,
                 id: rpc_id.clone(),
                 client_left: None,

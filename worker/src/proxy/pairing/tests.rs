@@ -482,6 +482,14 @@ fn a_task_of_2025_11_25_ends_with_its_result() {
 }
 
 #[test]
+fn a_task_in_a_result_that_nobody_asked_for_is_part_of_the_result() {
+    let mut bench = Bench::new();
+    let answer = r#"{"id":1,"result":{"content":[],"task":{"taskId":"T","status":"working"}}}"#;
+    bench.json(1, &call("1"), 200, answer);
+    assert_eq!(bench.states(), [CallState::Ok]);
+}
+
+#[test]
 fn a_task_of_the_extension_ends_where_its_state_is_seen() {
     let mut bench = Bench::new();
     let created = |id: &str, task: &str| {
