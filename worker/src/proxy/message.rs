@@ -59,6 +59,8 @@ pub(super) fn read(gathered: Gathered) -> Result<Vec<Message>, NotJsonRpc> {
 
 fn read_whole(text: &[u8]) -> Result<Vec<Message>, NotJsonRpc> {
     let text = std::str::from_utf8(text).map_err(|_| NotJsonRpc("not UTF-8".to_owned()))?;
+    // RFC 8259, section 8.1: whoever reads may ignore a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     if text.starts_with('[') {
         let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(not_json)?;
@@ -244,6 +246,13 @@ mod tests {
         let messages = whole(r#"{"id":1,"id":2,"result":null}"#).unwrap();
         assert_eq!(messages[0].id, Some(RawId::new("2")));
         assert_eq!(messages[0].result.as_ref().unwrap().get(), "null");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_message() {
+        let messages = whole("\u{feff}{\"id\":1,\"result\":{}}").unwrap();
+        assert_eq!((messages[0].bytes, messages[0].id.clone()), (20, Some(RawId::new("1"))));
+        assert!(whole("\u{feff}\u{feff}{}").is_err());
     }
 
     #[test]

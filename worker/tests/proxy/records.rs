@@ -316,6 +316,28 @@ async fn a_request_that_the_client_breaks_off_is_not_held_against_the_server() {
 }
 
 #[tokio::test]
+async fn json_is_read_behind_a_byte_order_mark_and_without_a_content_type() {
+    let server = Server::start(|mut conn: Conn| async move {
+        let body = conn.message().await.text();
+        match body.contains("bare") {
+            true => conn.answer("200 OK", "", result("1", "a")).await,
+            false => conn.json(format!("\u{feff}{}", result("1", "a"))).await,
+        }
+    })
+    .await;
+    let fixture = proxy_to(&server).await;
+    for tool in ["bare", "marked"] {
+        post(&fixture, &format!("\u{feff}{}", call("1", tool, "{}"))).await;
+    }
+    let calls = fixture.proxy.calls().await;
+    assert_eq!(
+        calls.iter().map(|call| call.state).collect::<Vec<_>>(),
+        [CallState::Ok; 2]
+    );
+    assert!(calls.iter().all(|call| call.bytes == result("1", "a").len() as u64));
+}
+
+#[tokio::test]
 async fn a_lost_session_is_passed_on_and_flagged() {
     let server = Server::start(|mut conn: Conn| async move {
         conn.message().await;

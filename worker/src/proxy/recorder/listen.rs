@@ -64,7 +64,8 @@ impl Listener {
     /// For an answer of that kind.
     pub(super) fn reply(kind: &ReplyKind, encoding: Option<&str>, cap: usize) -> Result<Self, DecodeError> {
         match kind {
-            ReplyKind::Json => Self::json(encoding, cap),
+            // Without a content type a client may still find JSON in it.
+            ReplyKind::Json | ReplyKind::None => Self::json(encoding, cap),
             ReplyKind::Events => {
                 let parser = Box::new(SseParser::new(cap));
                 Self::new(
@@ -75,7 +76,7 @@ impl Listener {
                     },
                 )
             }
-            ReplyKind::None | ReplyKind::Other(_) => Self::new(None, Reading::Nothing),
+            ReplyKind::Other(_) => Self::new(None, Reading::Nothing),
         }
     }
 

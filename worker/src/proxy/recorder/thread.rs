@@ -14,7 +14,7 @@ use mcproctor_proto::exposure::Exposure;
 use super::super::error::ProxyError;
 use super::super::message;
 use super::super::options::ProxyOptions;
-use super::super::pairing::{Opening, Pairing};
+use super::super::pairing::{Opening, Pairing, ReplyKind};
 use super::super::queue::Queue;
 use super::super::record::Records;
 use super::super::survey::Survey;
@@ -237,7 +237,7 @@ impl Recorder {
         let Some(watch) = self.watches.get_mut(&exchange) else {
             return;
         };
-        watch.is_json = kind == super::super::pairing::ReplyKind::Json;
+        watch.is_json = matches!(kind, ReplyKind::Json | ReplyKind::None);
         match Listener::reply(&kind, head.encoding.as_deref(), self.cap) {
             Ok(listener) => watch.reply = Some(listener),
             Err(error) => self.queue.fail(format!("answer: {error}")),
