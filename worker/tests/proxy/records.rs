@@ -280,8 +280,14 @@ async fn a_server_that_never_answers_the_first_request_is_at_fault() {
 
 #[tokio::test]
 async fn a_request_that_the_client_breaks_off_is_not_held_against_the_server() {
-    let server = Server::start(|mut conn: Conn| async move {
-        conn.rest().await;
+    let (seen, mut was_seen) = mpsc::unbounded_channel();
+    let server = Server::start(move |mut conn: Conn| {
+        let seen = seen.clone();
+        async move {
+            conn.until("tools/call").await;
+            seen.send(()).unwrap();
+            conn.rest().await;
+        }
     })
     .await;
     let fixture = proxy_to(&server).await;
@@ -293,12 +299,7 @@ async fn a_request_that_the_client_breaks_off_is_not_held_against_the_server() {
             "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         ))
         .await;
-    let waiting = async {
-        while server.connections() < 1 {
-            tokio::task::yield_now().await;
-        }
-    };
-    crate::wire::soon("the request", waiting).await;
+    crate::wire::soon("the request", was_seen.recv()).await.unwrap();
     drop(agent);
     let ended = async {
         loop {

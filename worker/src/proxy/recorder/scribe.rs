@@ -19,7 +19,8 @@ impl Recorder {
                     // The tool list and the server's name are evidence too.
                     self.records.redact(&mut answered.response.result);
                     self.records.redact(&mut answered.response.error);
-                    let fault = self.survey.answered(&answered, self.unix_ms(answered.at_us));
+                    let at = self.unix_ms(answered.at_us);
+                    let fault = self.survey.answered(&answered, at);
                     let (request, response) = (answered.request, answered.response);
                     self.records.wire(WireLine {
                         at: self.unix_ms(answered.started_us),
