@@ -132,13 +132,17 @@ async fn serve(args: ProxyArgs) -> Result<Exit, Failed> {
         proxy.url()
     ));
 
-    let unwritten = tokio::select! {
-        _ = interrupt.recv() => None,
-        _ = terminate.recv() => None,
-        Some(why) = broken.recv() => Some(why),
-    };
-    let recorded = proxy.finish().await.map_err(|error| failure("", &error))?;
     let mut exit = Exit::Success;
+    let incomplete = |why: &str| complain(Exit::Failure, &format!("the record is not complete: {why}"));
+    // A record that cannot be written is no reason to cut the agent off.
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => break,
+            _ = terminate.recv() => break,
+            Some(why) = broken.recv() => exit = incomplete(&why),
+        }
+    }
+    let recorded = proxy.finish().await.map_err(|error| failure("", &error))?;
     if let Some(bridge) = bridge {
         bridge.stop().await;
     }
@@ -148,8 +152,9 @@ async fn serve(args: ProxyArgs) -> Result<Exit, Failed> {
     for fault in recorded.exposure.faults {
         complain(exit, &format!("the server: {}", fault.what));
     }
-    if let Some(why) = recorded.exposure.recording_fault.or(unwritten) {
-        exit = complain(Exit::Failure, &format!("the record is not complete: {why}"));
+    // The last lines are written when everything is over.
+    if let Some(why) = recorded.exposure.recording_fault.or_else(|| broken.try_recv().ok()) {
+        exit = incomplete(&why);
     }
     Ok(exit)
 }

@@ -73,7 +73,7 @@ pub(super) struct CallLines {
 }
 
 impl CallLines {
-    /// The receiver is told why the record file can no longer be written.
+    /// The receiver is told once why the record file can no longer be written; calls are printed nevertheless.
     pub(super) fn new(record: Option<File>) -> (Self, UnboundedReceiver<String>) {
         let (broken, told) = unbounded_channel();
         let record = record.map(|file| BufWriter::with_capacity(64 * 1024, file));
@@ -97,7 +97,10 @@ impl CallLines {
 
     fn note(&mut self, written: io::Result<()>) {
         if let Err(error) = written {
-            self.record = None;
+            if let Some(record) = self.record.take() {
+                // What is left in the buffer is not tried again.
+                let _ = record.into_parts();
+            }
             let _ = self.broken.send(error.to_string());
         }
     }
