@@ -34,6 +34,17 @@ impl Conversation {
         matches!(self.last_word, Some((_, Instruction::Finish)))
     }
 
+    /// Whether nothing that was seen so far can stop or slow the run: the last turn came to its own end, no refusal of the
+    /// model stands, and no server asked for a login.
+    pub fn is_untroubled(&self) -> bool {
+        let ended_well = self
+            .turns
+            .last()
+            .is_some_and(|turn| turn.ending == TurnEnding::Completed);
+        let login_required = self.exposures.iter().any(|exposure| exposure.login_required);
+        ended_well && self.traffic.refusal.is_none() && !login_required
+    }
+
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
     ///
     /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.
@@ -67,6 +78,7 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use mcproctor_proto::call::CallState;
+    use mcproctor_proto::traffic::ModelRefusal;
 
     use super::*;
     use crate::record::fixtures::{call, exposed, turn};
@@ -101,6 +113,28 @@ mod tests {
             conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &expected, &answers),
             Instruction::Finish
         );
+    }
+
+    #[test]
+    fn what_may_stop_the_run_is_trouble() {
+        let after = |change: &dyn Fn(&mut TurnReport)| {
+            let mut report = report(0, TurnEnding::Completed, vec![]);
+            change(&mut report);
+            let mut conversation = Conversation::default();
+            conversation.after_turn(report, &[], &[]);
+            conversation.is_untroubled()
+        };
+        assert!(after(&|_| {}));
+        assert!(!after(&|report| report.turn.ending = TurnEnding::AgentError));
+        assert!(!after(&|report| report.exposures[0].login_required = true));
+        let refusal = ModelRefusal {
+            status: 429,
+            code: None,
+            message: String::new(),
+            retry_after_ms: None,
+        };
+        assert!(!after(&|report| report.traffic.refusal = Some(refusal.clone())));
+        assert!(!Conversation::default().is_untroubled(), "nothing is known yet");
     }
 
     #[test]

@@ -234,9 +234,17 @@ impl Task {
             Says::Heartbeat(leases) => self.state.heartbeat(&leases, self.clock.now_unix_ms()),
             Says::Event(lease, event) => self.on_live(&lease, event),
             Says::Turn(lease, report) => self.on_turn(worker, lease, *report),
-            Says::Vacated(lease) => self.state.vacate(&lease),
+            Says::Vacated(lease) => self.on_vacated(&lease),
             Says::Finished(lease, report) => self.on_finished(worker, lease, *report),
             Says::Leaving => self.state.leaving(worker),
+        }
+    }
+
+    /// The slot of an attempt whose verdict may stop or slow the run stays taken until that is known.
+    fn on_vacated(&mut self, lease: &Lease) {
+        let attempt = self.attempts.get(&lease.attempt);
+        if attempt.is_some_and(|attempt| attempt.conversation.is_untroubled()) {
+            self.state.vacate(lease);
         }
     }
 
