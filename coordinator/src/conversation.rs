@@ -3,7 +3,7 @@
 //! One conversation belongs to one attempt. It keeps everything that was recorded so far, because every turn is judged
 //! against the calls of the whole conversation.
 
-use mcproctor_proto::assignment::{Instruction, TurnReport};
+use mcproctor_proto::assignment::{AttemptReport, Instruction, TurnReport};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::ModelTraffic;
@@ -43,6 +43,21 @@ impl Conversation {
             .is_some_and(|turn| turn.ending == TurnEnding::Completed);
         let login_required = self.exposures.iter().any(|exposure| exposure.login_required);
         ended_well && self.traffic.refusal.is_none() && !login_required
+    }
+
+    /// Takes in the last state of everything, once the attempt is over. A worker that failed knows less than its turns told,
+    /// and then what they told stays.
+    pub fn take_in(&mut self, report: &AttemptReport) {
+        let failed = report.machinery_fault.is_some();
+        if !(failed && report.calls.is_empty()) {
+            self.calls.clone_from(&report.calls);
+        }
+        if !report.exposures.is_empty() {
+            self.exposures.clone_from(&report.exposures);
+        }
+        if !failed || report.traffic.observed {
+            self.traffic.clone_from(&report.traffic);
+        }
     }
 
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
@@ -186,5 +201,29 @@ mod tests {
             let word = conversation.after_turn(report(0, ending, vec![]), &words(&["a"]), &words(&["one"]));
             assert_eq!(word, Instruction::Finish, "{ending:?}");
         }
+    }
+
+    #[test]
+    fn a_worker_that_failed_does_not_take_back_what_its_turns_told() {
+        let mut conversation = Conversation::default();
+        let told = TurnReport {
+            traffic: ModelTraffic {
+                observed: true,
+                requests: 3,
+                ..ModelTraffic::default()
+            },
+            ..report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)])
+        };
+        conversation.after_turn(told, &words(&["b"]), &[]);
+        conversation.take_in(&AttemptReport::fault("no space left"));
+        assert_eq!((conversation.calls.len(), conversation.traffic.requests), (1, 3));
+        assert!(conversation.exposures[0].tools_listed);
+
+        let whole = AttemptReport {
+            machinery_fault: None,
+            ..AttemptReport::fault("")
+        };
+        conversation.take_in(&whole);
+        assert!(conversation.calls.is_empty(), "a worker that did not fail knows best");
     }
 }

@@ -1,101 +1,27 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
+mod conclude;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::agent::Agent;
-use mcproctor_proto::assignment::{Assignment, AttemptReport, LiveEvent, SandboxLevel, TurnReport};
+use mcproctor_proto::assignment::{Assignment, LiveEvent, TurnReport};
 use mcproctor_proto::id::{AttemptId, Lease};
-use mcproctor_proto::server::Server;
 use mcproctor_proto::worker::{Hello, Order, Says};
-use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::state::{Conclusion, Effect, State, iteration_id};
+use super::message::{Finished, Input, Outbox, Work};
+use super::state::{Effect, State, iteration_id};
 use crate::clock::Clock;
 use crate::conversation::Conversation;
 use crate::event::{AttemptKey, Event, Events};
-use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
 use crate::plan::Slot;
-use crate::record::{AttemptRecord, RunRecord};
+use crate::record::AttemptRecord;
 use crate::store::{PutAttempt, Store, StoreError};
-use crate::validation::expected_tools;
 
 /// How often leases are looked at.
 const TICK: Duration = Duration::from_millis(250);
-
-/// Where orders for one worker go. It never blocks the schedule; the worker's slots bound what waits in it.
-pub type Outbox = UnboundedSender<Order>;
-
-/// What the task is told.
-#[derive(Debug)]
-pub enum Input {
-    /// By `rpc`: a worker said hello.
-    Joined {
-        /// What it said.
-        hello: Hello,
-        /// Where it listens.
-        outbox: Outbox,
-    },
-    /// By `rpc`: a worker's stream ended.
-    Left {
-        /// Its name.
-        worker: String,
-        /// Why, in words.
-        reason: String,
-    },
-    /// By `rpc`: a worker said something.
-    Says {
-        /// Its name.
-        worker: String,
-        /// What.
-        says: Says,
-    },
-    /// By the user: give out nothing more, kill what runs, report what there is.
-    Cancel {
-        /// In words.
-        reason: String,
-    },
-    /// By the run: no worker is left that could go on.
-    Abandon {
-        /// In words.
-        reason: String,
-    },
-}
-
-/// What the run is made of; does not change.
-#[derive(Debug)]
-pub struct Work {
-    /// The plan as stored.
-    pub run: RunRecord,
-    /// The agents, in the order of the record.
-    pub agents: Vec<Agent>,
-    /// The servers that every attempt is held in front of.
-    pub servers: Vec<Server>,
-    /// What holds the agents.
-    pub sandbox: SandboxLevel,
-    /// Hard limit of one turn.
-    pub turn_timeout: Duration,
-    /// How long an agent may be silent with nothing outstanding.
-    pub idle_timeout: Duration,
-    /// How often workers renew their leases.
-    pub heartbeat: Duration,
-    /// How long a lease lasts without.
-    pub lease: Duration,
-    /// Log the headers of proxied requests.
-    pub debug: bool,
-}
-
-/// How the schedule ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finished {
-    /// Why nothing more was given out before the plan was through, if so.
-    pub stopped: Option<String>,
-    /// Whether the user asked for it.
-    pub cancelled: bool,
-    /// Iterations that stayed invalid.
-    pub invalid: u64,
-}
 
 struct Attempt {
     slot: Slot,
@@ -303,103 +229,6 @@ impl Task {
         );
     }
 
-    fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
-        if self.storing.contains(&lease.attempt) {
-            return;
-        }
-        if !self.state.holds(&lease) {
-            // Acknowledged as refused, so that the worker forgets it. Its evidence is uploaded already.
-            self.send(worker, Order::Acknowledged { lease, accepted: false });
-            return;
-        }
-        self.conclude(worker, lease, report);
-    }
-
-    /// Gives the attempt its verdict and hands its record to the store.
-    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
-        let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
-            return;
-        };
-        let conversation = &mut attempt.conversation;
-        conversation.calls = report.calls;
-        if !report.exposures.is_empty() {
-            conversation.exposures = report.exposures;
-        }
-        conversation.traffic = report.traffic;
-
-        let work = Arc::clone(&self.work);
-        let expected = work
-            .run
-            .test_case_of(attempt.slot.cell as usize)
-            .map(|case| case.expected_tools.as_slice());
-        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
-        let verdict = decide(&Facts {
-            interrupted: self.finished.cancelled && !conversation.is_over(),
-            machinery_fault: report.machinery_fault.as_deref(),
-            conversation,
-            expectations: &expectations,
-        });
-        let now = self.clock.now_unix_ms();
-        let Conclusion::Accepted {
-            slot,
-            attempt: number,
-            last,
-        } = self.state.conclude(&lease, &verdict, now)
-        else {
-            return;
-        };
-        if let Next::StopDispatch(message) = &verdict.next {
-            let agent = work
-                .run
-                .agent_of(slot.cell as usize)
-                .map(|agent| agent.name.as_str())
-                .unwrap_or_default();
-            // A refusal concerns one agent's key or model; a server's login concerns all of them.
-            self.stop_because(match verdict.outcome {
-                Outcome::Invalid(InvalidCause::Model) => format!("agent {agent}: {message}"),
-                _ => message.clone(),
-            });
-        }
-        if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
-            self.finished.invalid += 1;
-        }
-        let Verdict { outcome, reason, .. } = verdict;
-        let conversation = attempt.conversation;
-        let record = Box::new(AttemptRecord {
-            cell: slot.cell,
-            iteration: slot.iteration,
-            attempt: number,
-            outcome,
-            reason,
-            last,
-            started_at_unix_ms: attempt.started_at_unix_ms,
-            duration_ms: report.duration_ms,
-            worker: worker.to_owned(),
-            sandbox: report.sandbox,
-            turns: conversation.turns,
-            calls: conversation.calls,
-            expectations,
-            exposures: conversation.exposures,
-            traffic: conversation.traffic,
-            evidence: report.evidence,
-        });
-        self.storing.insert(lease.attempt.clone());
-        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
-        let run = self.work.run.id.clone();
-        tokio::spawn(async move {
-            let result = store.put_attempt(&run, lease.epoch, &record).await;
-            // The receiver outlives everything that is being stored.
-            let _ = stored
-                .send(Stored::Attempt {
-                    worker,
-                    lease,
-                    record,
-                    result,
-                })
-                .await;
-        });
-    }
-
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
         match stored {
             Stored::Lease {
@@ -410,7 +239,7 @@ impl Task {
                 result?;
                 // Its worker may have been lost, or the run stopped, while the note was written.
                 if self.finished.cancelled {
-                    self.conclude_lost(&worker, assignment.lease, "the run was stopped".to_owned());
+                    self.conclude_lost(assignment.lease, "the run was stopped".to_owned());
                 } else if self.state.holds(&assignment.lease) {
                     self.send(&worker, Order::Assignment(assignment));
                 }
@@ -424,6 +253,9 @@ impl Task {
                 self.storing.remove(&lease.attempt);
                 let accepted = result? == PutAttempt::Accepted;
                 self.send(&worker, Order::Acknowledged { lease, accepted });
+                if !accepted {
+                    return Ok(());
+                }
                 self.events.say(Event::AttemptFinished {
                     key: AttemptKey {
                         cell: record.cell,
@@ -471,7 +303,7 @@ impl Task {
                             reason: reason.clone(),
                         },
                     );
-                    self.conclude_lost(&worker, lease, reason);
+                    self.conclude_lost(lease, reason);
                 }
             }
         }
@@ -533,29 +365,6 @@ impl Task {
                 })
                 .await;
         });
-    }
-
-    /// A lost attempt ends as a fault of the machinery, with what was recorded before.
-    fn conclude_lost(&mut self, worker: &str, lease: Lease, reason: String) {
-        let Some(attempt) = self.attempts.get(&lease.attempt) else {
-            return;
-        };
-        let duration = self.clock.now_unix_ms().saturating_sub(attempt.started_at_unix_ms);
-        let worker = if attempt.worker.is_empty() {
-            worker.to_owned()
-        } else {
-            attempt.worker.clone()
-        };
-        let report = AttemptReport {
-            machinery_fault: Some(reason),
-            sandbox: self.work.sandbox,
-            evidence: Vec::new(),
-            calls: attempt.conversation.calls.clone(),
-            exposures: attempt.conversation.exposures.clone(),
-            traffic: attempt.conversation.traffic.clone(),
-            duration_ms: u64::try_from(duration).unwrap_or(0),
-        };
-        self.conclude(&worker, lease, report);
     }
 
     fn stop_because(&mut self, reason: String) {

@@ -154,6 +154,15 @@ impl Link {
                 return Broken::Home;
             }
             tokio::select! {
+                // In this order: what an attempt said goes out before its end does.
+                biased;
+                () = stop.cancelled() => return Broken::Stopped,
+                _ = renewal.tick() => {
+                    let leases = self.attempts.values().map(|control| control.lease.clone()).collect();
+                    if out.send((&Says::Heartbeat(leases)).into()).is_ok() {
+                        *last_contact = Instant::now();
+                    }
+                }
                 order = orders.message() => match order {
                     Ok(Some(message)) => match message.read() {
                         Ok(order) => {
@@ -175,13 +184,6 @@ impl Link {
                     }
                 }
                 Some(ended) = self.running.join_next() => self.on_ended(ended, &out),
-                _ = renewal.tick() => {
-                    let leases = self.attempts.values().map(|control| control.lease.clone()).collect();
-                    if out.send((&Says::Heartbeat(leases)).into()).is_ok() {
-                        *last_contact = Instant::now();
-                    }
-                }
-                () = stop.cancelled() => return Broken::Stopped,
             }
         }
     }

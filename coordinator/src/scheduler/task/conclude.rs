@@ -1,0 +1,131 @@
+//! The end of an attempt: verdict, record, store.
+
+use std::sync::Arc;
+
+use mcproctor_proto::assignment::AttemptReport;
+use mcproctor_proto::id::Lease;
+use mcproctor_proto::worker::Order;
+
+use super::{Attempt, Stored, Task};
+use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
+use crate::record::{AttemptRecord, ExpectationResult};
+use crate::scheduler::state::Conclusion;
+use crate::validation::expected_tools;
+
+impl Task {
+    pub(super) fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+        if self.storing.contains(&lease.attempt) {
+            return;
+        }
+        if !self.state.holds(&lease) {
+            // Acknowledged as refused, so that the worker forgets it. Its evidence is uploaded already.
+            self.send(worker, Order::Acknowledged { lease, accepted: false });
+            return;
+        }
+        self.conclude(worker, lease, report);
+    }
+
+    /// Gives the attempt its verdict and hands its record to the store.
+    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+        let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
+            return;
+        };
+        attempt.conversation.take_in(&report);
+        let conversation = &attempt.conversation;
+
+        let work = Arc::clone(&self.work);
+        let expected = work
+            .run
+            .test_case_of(attempt.slot.cell as usize)
+            .map(|case| case.expected_tools.as_slice());
+        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+        let verdict = decide(&Facts {
+            interrupted: self.finished.cancelled && !conversation.is_over(),
+            machinery_fault: report.machinery_fault.as_deref(),
+            conversation,
+            expectations: &expectations,
+        });
+        let now = self.clock.now_unix_ms();
+        let Conclusion::Accepted { slot, last, .. } = self.state.conclude(&lease, &verdict, now) else {
+            return;
+        };
+        if let Next::StopDispatch(message) = &verdict.next {
+            let agent = work
+                .run
+                .agent_of(slot.cell as usize)
+                .map(|agent| agent.name.as_str())
+                .unwrap_or_default();
+            // A refusal concerns one agent's key or model; a server's login concerns all of them.
+            self.stop_because(match verdict.outcome {
+                Outcome::Invalid(InvalidCause::Model) => format!("agent {agent}: {message}"),
+                _ => message.clone(),
+            });
+        }
+        if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
+            self.finished.invalid += 1;
+        }
+        let record = Box::new(record_of(attempt, report, verdict, expectations, last));
+        self.storing.insert(lease.attempt.clone());
+        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+        let run = self.work.run.id.clone();
+        tokio::spawn(async move {
+            let result = store.put_attempt(&run, lease.epoch, &record).await;
+            // The receiver outlives everything that is being stored.
+            let _ = stored
+                .send(Stored::Attempt {
+                    worker,
+                    lease,
+                    record,
+                    result,
+                })
+                .await;
+        });
+    }
+
+    /// A lost attempt ends as a fault of the machinery, with what was recorded before.
+    pub(super) fn conclude_lost(&mut self, lease: Lease, reason: String) {
+        let Some(attempt) = self.attempts.get(&lease.attempt) else {
+            return;
+        };
+        let duration = self.clock.now_unix_ms().saturating_sub(attempt.started_at_unix_ms);
+        let worker = attempt.worker.clone();
+        let report = AttemptReport {
+            machinery_fault: Some(reason),
+            sandbox: self.work.sandbox,
+            evidence: Vec::new(),
+            calls: attempt.conversation.calls.clone(),
+            exposures: attempt.conversation.exposures.clone(),
+            traffic: attempt.conversation.traffic.clone(),
+            duration_ms: u64::try_from(duration).unwrap_or(0),
+        };
+        self.conclude(&worker, lease, report);
+    }
+}
+
+fn record_of(
+    attempt: Attempt,
+    report: AttemptReport,
+    verdict: Verdict,
+    expectations: Vec<ExpectationResult>,
+    last: bool,
+) -> AttemptRecord {
+    let conversation = attempt.conversation;
+    AttemptRecord {
+        cell: attempt.slot.cell,
+        iteration: attempt.slot.iteration,
+        attempt: attempt.attempt,
+        outcome: verdict.outcome,
+        reason: verdict.reason,
+        last,
+        started_at_unix_ms: attempt.started_at_unix_ms,
+        duration_ms: report.duration_ms,
+        worker: attempt.worker,
+        sandbox: report.sandbox,
+        turns: conversation.turns,
+        calls: conversation.calls,
+        expectations,
+        exposures: conversation.exposures,
+        traffic: conversation.traffic,
+        evidence: report.evidence,
+    }
+}
