@@ -203,6 +203,24 @@ fn calls_are_printed_and_appended_when_they_start_and_end() {
 }
 
 #[test]
+fn a_record_that_cannot_be_written_cuts_nobody_off() {
+    let target = format!("http://{}/mcp", server("200 OK", OK));
+    let running = Running::start(&["--target", &target, "--record", "/dev/full"], &[]);
+    for _ in 0..3 {
+        assert!(
+            running
+                .post("/mcp", &call("now"))
+                .ends_with(&OK.replace("WHO", "nobody"))
+        );
+    }
+    let (code, printed, errors) = running.interrupt();
+    assert_eq!(code, Some(3));
+    assert_eq!(errors.matches("the record is not complete").count(), 1, "{errors}");
+    assert!(errors.contains("No space left on device"), "{errors}");
+    assert_eq!(printed.matches("← now ok").count(), 3, "{printed}");
+}
+
+#[test]
 fn a_login_is_said_at_the_end() {
     let target = format!("http://{}/mcp", server("401 Unauthorized", "{}"));
     let running = Running::start(&["--target", &target], &[]);

@@ -15,5 +15,6 @@ pub mod proxy;
 pub mod relay;
 pub mod sandbox;
 
+mod loopback;
 mod redact;
 mod sse;

@@ -41,7 +41,7 @@ impl Claude {
             program: find(agent.kind)?,
             session: None,
             turn: 0,
-            stream: Stream::new(&server_names(place), 0),
+            stream: Stream::new(&place.server_names(), 0),
         })
     }
 
@@ -60,7 +60,9 @@ impl Claude {
         args.push(self.config_path().to_string_lossy().into_owned());
         if !self.place.mcp_servers.is_empty() {
             // The server alone would be the shorter rule, but it is split at `__`, so it fails for a name with one in it.
-            let allowed: Vec<_> = server_names(&self.place)
+            let allowed: Vec<_> = self
+                .place
+                .server_names()
                 .iter()
                 .map(|name| format!("{}__*", tools::prefix(name)))
                 .collect();
@@ -129,10 +131,6 @@ impl Claude {
     }
 }
 
-fn server_names(place: &Place) -> Vec<String> {
-    place.mcp_servers.iter().map(|(name, _)| name.clone()).collect()
-}
-
 impl Driver for Claude {
     fn invocation(&mut self, turn: u32, prompt: &str) -> Result<Invocation, AgentError> {
         if turn > 0 && self.session.is_none() {
@@ -142,7 +140,7 @@ impl Driver for Claude {
             });
         }
         self.turn = turn;
-        self.stream = Stream::new(&server_names(&self.place), turn);
+        self.stream = Stream::new(&self.place.server_names(), turn);
         Ok(Invocation {
             program: self.program.path.clone(),
             args: self.args(),

@@ -70,7 +70,7 @@ impl Codex {
             thread: None,
             turn: 0,
             total: Usage::default(),
-            stream: Stream::new(&server_names(place), 0),
+            stream: Stream::new(&place.server_names(), 0),
         })
     }
 
@@ -171,10 +171,6 @@ fn toml_string(text: &str) -> String {
     quoted
 }
 
-fn server_names(place: &Place) -> Vec<String> {
-    place.mcp_servers.iter().map(|(name, _)| name.clone()).collect()
-}
-
 impl Driver for Codex {
     fn invocation(&mut self, turn: u32, prompt: &str) -> Result<Invocation, AgentError> {
         if turn > 0 && self.thread.is_none() {
@@ -184,7 +180,7 @@ impl Driver for Codex {
             });
         }
         self.turn = turn;
-        self.stream = Stream::new(&server_names(&self.place), turn);
+        self.stream = Stream::new(&self.place.server_names(), turn);
         let files = match self.place.own_home {
             // The folder has to be there; an empty file in it brings it about.
             None => vec![NewFile {

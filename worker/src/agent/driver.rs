@@ -27,6 +27,13 @@ pub struct Place {
     pub session: String,
 }
 
+impl Place {
+    /// The configured names of the MCP servers.
+    pub fn server_names(&self) -> Vec<String> {
+        self.mcp_servers.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
 /// A file that has to be there before the program starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {

@@ -11,6 +11,7 @@ mod command;
 mod driver;
 mod error;
 mod escape;
+mod json_line;
 mod login;
 mod mcp_config;
 mod minimal;

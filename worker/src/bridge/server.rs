@@ -4,13 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use mcproctor_proto::server::StdioServer;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::child;
@@ -18,6 +15,7 @@ use super::error::BridgeError;
 use super::http::{Endpoint, PATH};
 use super::log::Log;
 use super::switchboard::Switchboard;
+use crate::loopback;
 
 /// How a bridge behaves.
 #[derive(Clone, Debug)]
@@ -100,12 +98,16 @@ impl Bridge {
             options.grace,
             stop.clone(),
         ));
-        let endpoint = Endpoint {
+        let endpoint = Arc::new(Endpoint {
             switchboard: Arc::clone(&switchboard),
             body_limit: options.message_limit,
             keep_alive: options.keep_alive,
+        });
+        let answer = move |request| {
+            let endpoint = Arc::clone(&endpoint);
+            async move { endpoint.answer(request).await }
         };
-        let serving = tokio::spawn(accept(listener, Arc::new(endpoint), stop.clone()));
+        let serving = tokio::spawn(loopback::serve(listener, answer, stop.clone()));
         Ok(Self {
             address,
             switchboard,
@@ -147,35 +149,4 @@ impl Drop for Bridge {
     fn drop(&mut self) {
         self.stop.cancel();
     }
-}
-
-async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, stop: CancellationToken) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => break connections.shutdown().await,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(serve(stream, Arc::clone(&endpoint)));
-                }
-                // Out of file descriptors, most likely: wait for some to come back.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, endpoint: Arc<Endpoint>) {
-    // Without it small events wait for the acknowledgement of the one before; that it cannot be set costs only time.
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| {
-        let endpoint = Arc::clone(&endpoint);
-        async move { endpoint.answer(request).await }
-    });
-    // An error here is the client leaving; the switchboard learns of it from the dropped streams.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
 }

@@ -1,8 +1,8 @@
 //! One worker for as long as it lives: hello, then assignments in, reports out, leases renewed.
 //!
 //! The link owns the attempts: each runs as a task of [`crate::iteration`] and talks to it over channels. When the stream
-//! breaks, attempts go on and the link reconnects; when leases can no longer be renewed in time, the attempts are killed
-//! before the coordinator may give them to somebody else.
+//! breaks the link reconnects, and the coordinator says which attempts it still wants. When leases can no longer be renewed in
+//! time, the attempts are killed before the coordinator may give them to somebody else.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -4,13 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use mcproctor_proto::agent::Credential;
 use mcproctor_proto::traffic::ModelTraffic;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -20,6 +17,7 @@ use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::Forward;
 use super::traffic::Ledger;
+use crate::loopback;
 
 /// What a relay is started with.
 #[derive(Clone, Debug)]
@@ -65,15 +63,19 @@ impl Relay {
             .map_err(RelayError::Listen)?;
         let address = listener.local_addr().map_err(RelayError::Listen)?;
         let ledger = Arc::new(Mutex::new(Ledger::new(options.silence, now())));
-        let forward = Forward {
+        let forward = Arc::new(Forward {
             dialect: options.dialect,
             upstream,
             outbound,
             key,
             ledger: Arc::clone(&ledger),
+        });
+        let answer = move |request| {
+            let forward = Arc::clone(&forward);
+            async move { forward.answer(request).await }
         };
         let stop = CancellationToken::new();
-        let accepting = tokio::spawn(accept(listener, Arc::new(forward), stop.clone()));
+        let accepting = tokio::spawn(loopback::serve(listener, answer, stop.clone()));
         Ok(Self {
             dialect: options.dialect,
             address,
@@ -133,35 +135,4 @@ impl Drop for Relay {
 /// The time by the runtime's clock, which tests can hold.
 pub(super) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
-}
-
-async fn accept(listener: TcpListener, forward: Arc<Forward>, stop: CancellationToken) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => break connections.shutdown().await,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(serve(stream, Arc::clone(&forward)));
-                }
-                // Out of file descriptors, most likely: wait for some to come back.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, forward: Arc<Forward>) {
-    // Without it small events wait for the acknowledgement of the one before; that it cannot be set costs only time.
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| {
-        let forward = Arc::clone(&forward);
-        async move { forward.answer(request).await }
-    });
-    // An error here is the agent leaving or the API breaking off; the ledger has it already.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
 }

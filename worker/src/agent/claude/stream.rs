@@ -10,6 +10,7 @@ use super::line::{Line, Message, Outcome};
 use super::tools::{escape_of, prefix, shortened};
 use crate::agent::driver::{Exit, Reading, Seen};
 use crate::agent::escape::{shorten, tail};
+use crate::agent::json_line::json_line;
 use crate::agent::refusal;
 
 /// Characters of standard error that go into a detail.
@@ -53,15 +54,11 @@ impl Stream {
     }
 
     pub(super) fn line(&mut self, line: &[u8]) -> Vec<Seen> {
-        if line.trim_ascii().is_empty() {
-            return Vec::new();
-        }
-        match serde_json::from_slice(line) {
-            Ok(line) => self.take(line),
-            // A kind of line whose shape is not known is none of ours; a line that is no JSON at all was cut.
-            Err(error) if error.is_data() => Vec::new(),
-            Err(error) => {
-                self.broken_line = Some(error.to_string());
+        match json_line(line) {
+            Ok(Some(line)) => self.take(line),
+            Ok(None) => Vec::new(),
+            Err(why) => {
+                self.broken_line = Some(why);
                 Vec::new()
             }
         }

@@ -35,7 +35,7 @@ fn claude(change: impl FnOnce(&mut Agent, &mut Place)) -> Claude {
         path: PathBuf::from("/bin/claude"),
         folders: Vec::new(),
     };
-    let stream = Stream::new(&server_names(&place), 0);
+    let stream = Stream::new(&place.server_names(), 0);
     Claude {
         agent,
         place,

@@ -34,7 +34,7 @@ fn codex(change: impl FnOnce(&mut Agent, &mut Place)) -> Codex {
         path: PathBuf::from("/bin/codex"),
         folders: Vec::new(),
     };
-    let stream = Stream::new(&server_names(&place), 0);
+    let stream = Stream::new(&place.server_names(), 0);
     Codex {
         agent,
         place,
