@@ -149,10 +149,48 @@ pub struct AttemptRecord {
     pub evidence: Vec<EvidenceRef>,
 }
 
+/// The kind of thing that an expectation is about; each is a key, or a group of keys, of a test case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// `expectedTools`.
+    #[default]
+    Tools,
+    /// `expectNoTools`.
+    NoTools,
+    /// `expectedArguments`.
+    Arguments,
+    /// `order`.
+    Order,
+    /// `forbiddenTools`.
+    Forbidden,
+    /// `maxCalls`.
+    Calls,
+    /// `noDuplicateCalls`.
+    Duplicates,
+    /// `expectedResources`.
+    Resources,
+    /// `expectedPrompts`.
+    Prompts,
+    /// `responseContains`, `responseOmits`, `responseMatches`.
+    Response,
+    /// `maxDurationSeconds`.
+    Duration,
+    /// `maxTokens`.
+    Tokens,
+    /// `maxCostUsd`.
+    Cost,
+    /// `tone`, where the test case gates on it.
+    Tone,
+}
+
 /// One expectation and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectationResult {
+    /// What it is about.
+    #[serde(default)]
+    pub family: Family,
     /// What was expected, in words: `get_forecast, at least 2 successful calls`.
     pub what: String,
     /// The tool it is about, if it is about one.
@@ -161,6 +199,24 @@ pub struct ExpectationResult {
     pub met: bool,
     /// Why not, in words; empty when met.
     pub why: String,
+    /// Where the nearest call differs from what was expected; empty when met, or when there is none to compare with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// The id of that call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+}
+
+/// One place in which a call's arguments are not what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// Where in the arguments, as a JSON Pointer (RFC 6901): `/stops/0/city`.
+    pub at: String,
+    /// What was expected there, as a reader would say it: `"3" (string)`.
+    pub expected: String,
+    /// What is there: `3 (number)`, or `nothing`.
+    pub found: String,
 }
 
 /// How a run stands.

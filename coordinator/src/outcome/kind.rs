@@ -22,9 +22,27 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// An expectation stayed unmet.
-    ExpectationUnmet,
-    /// The agent crashed or reported an error of its own.
+    /// It called no tool of a server under test at all, and neither asked nor gave up in words.
+    NeverCalled,
+    /// It called tools, but not one that was expected.
+    WrongTool,
+    /// It called the expected tool with arguments that were not those expected.
+    WrongArguments,
+    /// It called the right tools in another order than the one asked for.
+    WrongOrder,
+    /// Every call of an expected tool failed, and it did not get over that.
+    ToolError,
+    /// It ended its last turn with a question instead of acting.
+    AskedInstead,
+    /// It said that it could not or would not do it.
+    GaveUp,
+    /// It did the work outside the MCP binding.
+    Escaped,
+    /// It did more than it was allowed: forbidden tools, too many calls, the same call twice, too much time, tokens or money.
+    TooMuch,
+    /// The calls were right, and its answer was not.
+    WrongAnswer,
+    /// It crashed or reported an error of its own.
     AgentError,
     /// Its time was up, most of it its own.
     RanOutOfTime,
@@ -58,12 +76,34 @@ impl Outcome {
 
 impl FailureClass {
     /// Every class, in the order of reports.
-    pub const ALL: [Self; 3] = [Self::ExpectationUnmet, Self::AgentError, Self::RanOutOfTime];
+    pub const ALL: [Self; 12] = [
+        Self::NeverCalled,
+        Self::WrongTool,
+        Self::WrongArguments,
+        Self::WrongOrder,
+        Self::ToolError,
+        Self::AskedInstead,
+        Self::GaveUp,
+        Self::Escaped,
+        Self::TooMuch,
+        Self::WrongAnswer,
+        Self::AgentError,
+        Self::RanOutOfTime,
+    ];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
-            Self::ExpectationUnmet => "expectation_unmet",
+            Self::NeverCalled => "never_called",
+            Self::WrongTool => "wrong_tool",
+            Self::WrongArguments => "wrong_arguments",
+            Self::WrongOrder => "wrong_order",
+            Self::ToolError => "tool_error",
+            Self::AskedInstead => "asked_instead",
+            Self::GaveUp => "gave_up",
+            Self::Escaped => "escaped",
+            Self::TooMuch => "too_much",
+            Self::WrongAnswer => "wrong_answer",
             Self::AgentError => "agent_error",
             Self::RanOutOfTime => "ran_out_of_time",
         }

@@ -358,7 +358,7 @@ fn failed(expectations: &[ExpectationResult]) -> Verdict {
         .filter(|expectation| !expectation.met)
         .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
         .collect();
-    Verdict::stands(Outcome::Failed(FailureClass::ExpectationUnmet), unmet.join("; "))
+    Verdict::stands(Outcome::Failed(FailureClass::WrongTool), unmet.join("; "))
 }
 
 /// What the relay saw, or, with the command line's own login, what the agent itself said of the model.

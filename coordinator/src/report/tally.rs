@@ -122,7 +122,7 @@ mod tests {
         let mut tally = Tally::default();
         for _ in 0..3 {
             tally.add(Outcome::Passed);
-            tally.add(Outcome::Failed(FailureClass::ExpectationUnmet));
+            tally.add(Outcome::Failed(FailureClass::WrongTool));
             tally.add(Outcome::Invalid(InvalidCause::Model));
         }
         tally.add(Outcome::Invalid(InvalidCause::Server));

@@ -202,7 +202,7 @@ fn runs(glyphs: impl Iterator<Item = (char, Style)>) -> Vec<Span<'static>> {
         .collect()
 }
 
-const A_FAILED: Mark = Mark::Failed(FailureClass::ExpectationUnmet);
+const A_FAILED: Mark = Mark::Failed(FailureClass::WrongTool);
 const AN_INVALID: Mark = Mark::Invalid(InvalidCause::Server);
 
 /// `480✓ 15✗ 5!`: what there is none of is left out, but for passed.

@@ -209,7 +209,7 @@ impl Sample {
             return match chance % 6 {
                 0 => (Outcome::Failed(FailureClass::RanOutOfTime), "no answer within 300 s"),
                 _ => (
-                    Outcome::Failed(FailureClass::ExpectationUnmet),
+                    Outcome::Failed(FailureClass::WrongTool),
                     "get_forecast: 1 of 2 successful calls",
                 ),
             };

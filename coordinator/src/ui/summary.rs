@@ -9,7 +9,6 @@ use super::model::{Plan, View};
 use super::row::Columns;
 use super::text::{fit, flow, pad, width};
 use super::theme::Theme;
-use crate::outcome::FailureClass;
 use crate::record::RunState;
 
 /// In a list of more lines than this, only cells that failed have lines, and of those no more than this.
@@ -181,19 +180,12 @@ fn figures(counts: &Counts) -> Vec<String> {
     parts
 }
 
-/// Failures by class, when some are of another kind than an unmet expectation.
+/// Failures by class.
 fn failures(view: &View) -> Vec<String> {
-    let classes = view.failed_by_class();
-    if classes
-        .iter()
-        .all(|(class, _)| *class == FailureClass::ExpectationUnmet)
-    {
-        return Vec::new();
-    }
     titled(
         "Failed",
-        classes
-            .iter()
+        view.failed_by_class()
+            .into_iter()
             .map(|(class, count)| format!("{} {count}", class.name().replace('_', " "))),
     )
 }

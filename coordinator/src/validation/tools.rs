@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mcproctor_proto::call::ToolCall;
 
-use crate::record::ExpectationResult;
+use crate::record::{ExpectationResult, Family};
 
 /// Checks that every expected tool was called successfully, a name N times meaning at least N times.
 ///
@@ -34,6 +34,7 @@ pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<Expectatio
                 .count();
             let met = succeeded >= least;
             ExpectationResult {
+                family: Family::Tools,
                 what: match least {
                     1 => format!("{tool} called successfully"),
                     _ => format!("{tool} called successfully at least {least} times"),
@@ -45,6 +46,8 @@ pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<Expectatio
                 } else {
                     shortfall(least, succeeded, failed)
                 },
+                differences: Vec::new(),
+                call: None,
             }
         })
         .collect()

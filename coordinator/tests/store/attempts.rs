@@ -286,7 +286,7 @@ async fn tallies_count_results_by_cause_and_retries_apart() {
     let model = Outcome::Invalid(InvalidCause::Model);
     for sent in [
         attempt(0, 1, 1, Outcome::Passed),
-        attempt(0, 2, 1, Outcome::Failed(FailureClass::ExpectationUnmet)),
+        attempt(0, 2, 1, Outcome::Failed(FailureClass::WrongTool)),
         attempt(0, 3, 1, Outcome::Failed(FailureClass::AgentError)),
         not_last(attempt(0, 4, 1, server)),
         attempt(0, 4, 2, Outcome::Passed),

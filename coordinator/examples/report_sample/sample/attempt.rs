@@ -1,7 +1,7 @@
 //! What became of each attempt.
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
-use mcproctor::record::{AttemptRecord, ExpectationResult, RunRecord, TestCaseRecord};
+use mcproctor::record::{AttemptRecord, ExpectationResult, Family, RunRecord, TestCaseRecord};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::evidence::{EvidenceKind, EvidenceRef};
@@ -33,7 +33,7 @@ pub(super) fn iteration_of(run: &RunRecord, cell: usize, iteration: u32) -> Vec<
         dice if dice >= 95 - hard => match chance(cell, iteration, 2) {
             0..8 => Outcome::Failed(FailureClass::AgentError),
             8..18 => Outcome::Failed(FailureClass::RanOutOfTime),
-            _ => Outcome::Failed(FailureClass::ExpectationUnmet),
+            _ => Outcome::Failed(FailureClass::WrongTool),
         },
         _ => Outcome::Passed,
     };
@@ -58,15 +58,13 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
     for (index, tool) in case.expected_tools.iter().enumerate() {
         if !met && index + 1 == case.expected_tools.len() {
             match outcome {
-                Outcome::Failed(FailureClass::ExpectationUnmet) if chance(cell, iteration, 4) < 60 => {
-                    calls.push(failed_call(
-                        started + 900,
-                        tool,
-                        &serde_json::json!({"city": "Atlantis"}),
-                        CallState::ToolError,
-                        "the result says isError",
-                    ))
-                }
+                Outcome::Failed(FailureClass::WrongTool) if chance(cell, iteration, 4) < 60 => calls.push(failed_call(
+                    started + 900,
+                    tool,
+                    &serde_json::json!({"city": "Atlantis"}),
+                    CallState::ToolError,
+                    "the result says isError",
+                )),
                 Outcome::Invalid(InvalidCause::Server) => calls.push(failed_call(
                     started + 900,
                     tool,
@@ -171,6 +169,7 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
         .map(|tool| {
             let times = case.expected_tools.iter().filter(|other| *other == tool).count();
             ExpectationResult {
+                family: Family::Tools,
                 what: format!(
                     "{tool}, at least {times} successful call{}",
                     if times == 1 { "" } else { "s" }
@@ -182,6 +181,8 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                 } else {
                     format!("{} of {times} succeeded", times - 1)
                 },
+                differences: Vec::new(),
+                call: None,
             }
         })
         .collect()
@@ -190,7 +191,9 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
 fn reason(outcome: Outcome, case: &TestCaseRecord) -> String {
     match outcome {
         Outcome::Passed => "every expectation was met".to_owned(),
-        Outcome::Failed(FailureClass::ExpectationUnmet) => {
+        Outcome::Failed(FailureClass::AgentError) => "exit status 1: the session could not be written".to_owned(),
+        Outcome::Failed(FailureClass::RanOutOfTime) => "ran out of time after 300 s, 290 s of it its own".to_owned(),
+        Outcome::Failed(_) => {
             let times = case.expected_tools.len();
             format!(
                 "{}: {} of {times} expected calls succeeded",
@@ -198,8 +201,6 @@ fn reason(outcome: Outcome, case: &TestCaseRecord) -> String {
                 times - 1
             )
         }
-        Outcome::Failed(FailureClass::AgentError) => "exit status 1: the session could not be written".to_owned(),
-        Outcome::Failed(FailureClass::RanOutOfTime) => "ran out of time after 300 s, 290 s of it its own".to_owned(),
         Outcome::Invalid(InvalidCause::Server) => format!("{}: the server answered 503", case.expected_tools[0]),
         Outcome::Invalid(InvalidCause::Model) => "the model answered 529 overloaded".to_owned(),
         Outcome::Invalid(_) => "the worker was lost".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
-use mcproctor::record::{ExpectationResult, RunRecord, RunState};
+use mcproctor::record::{Difference, ExpectationResult, Family, RunRecord, RunState};
 use mcproctor::report::MemoryRun;
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::evidence::{EvidenceKind, EvidenceRef};
@@ -95,6 +95,13 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
             tool: Some(said()),
             met: false,
             why: said(),
+            family: Family::Arguments,
+            differences: vec![Difference {
+                at: said(),
+                expected: said(),
+                found: said(),
+            }],
+            call: Some(said()),
         }];
         for exposure in &mut attempt.exposures {
             (exposure.server, exposure.tools_sha256) = (said(), said());

@@ -45,7 +45,7 @@ pub(super) fn turns(
         Outcome::Passed => {
             "It is 21 °C and partly cloudy, with a light breeze from the west.\n\n- felt temperature: 20 °C\n- humidity: 48 %"
         }
-        Outcome::Failed(FailureClass::ExpectationUnmet) => {
+        Outcome::Failed(FailureClass::WrongTool) => {
             "I could not look that up, but it is usually mild at this time of the year."
         }
         _ => "",

@@ -85,7 +85,7 @@ fn an_expectation_unmet_fails_and_stands() {
     let verdict = Attempt::but(|attempt| attempt.conversation.calls.clear()).verdict();
     assert_eq!(
         (verdict.outcome, verdict.next),
-        (Outcome::Failed(FailureClass::ExpectationUnmet), Next::Stands)
+        (Outcome::Failed(FailureClass::WrongTool), Next::Stands)
     );
     assert_eq!(verdict.reason, "a called successfully: it was never called");
 }
@@ -273,7 +273,7 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
         http_status: Some(502),
         ..call(tool, CallState::HttpError)
     };
-    let unmet = Outcome::Failed(FailureClass::ExpectationUnmet);
+    let unmet = Outcome::Failed(FailureClass::WrongTool);
     assert_eq!(with_calls(vec![call("a", CallState::Ok), broken("b")]), INVALID_SERVER);
     assert_eq!(
         with_calls(vec![call("a", CallState::Ok), call("b", CallState::NeverFinished)]),
@@ -368,7 +368,7 @@ fn a_fault_is_got_over_only_by_a_later_success() {
     assert_eq!(outcome(&[CallState::Ok, CallState::HttpError]), INVALID_SERVER);
     assert_eq!(
         outcome(&[CallState::HttpError, CallState::Ok]),
-        Outcome::Failed(FailureClass::ExpectationUnmet),
+        Outcome::Failed(FailureClass::WrongTool),
         "the agent could have called once more"
     );
 }
@@ -398,7 +398,7 @@ fn a_server_that_goes_down_between_turns_is_not_held_against_the_agent() {
             at_unix_ms: 100,
         }];
     });
-    assert_eq!(old.verdict().outcome, Outcome::Failed(FailureClass::ExpectationUnmet));
+    assert_eq!(old.verdict().outcome, Outcome::Failed(FailureClass::WrongTool));
 }
 
 #[test]

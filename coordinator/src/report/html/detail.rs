@@ -237,7 +237,7 @@ impl<'a> ExposureView<'a> {
 /// The end of the agent's standard error, where it can explain what went wrong.
 fn stderr(data: &dyn RunData, result: &AttemptRecord) -> Result<Option<String>, ReportError> {
     let explains = match result.outcome {
-        Outcome::Failed(class) => class != FailureClass::ExpectationUnmet,
+        Outcome::Failed(class) => matches!(class, FailureClass::AgentError | FailureClass::RanOutOfTime),
         Outcome::Invalid(_) => true,
         Outcome::Passed | Outcome::Aborted => false,
     };
