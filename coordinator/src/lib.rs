@@ -24,6 +24,7 @@ pub mod store;
 
 pub mod report;
 pub mod stats;
+pub mod threshold;
 
 pub mod event;
 pub mod ui;

@@ -10,6 +10,7 @@ use mcproctor_proto::turn::Turn;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
+use crate::threshold::Thresholds;
 
 /// A run as it was planned: written once, before the first attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct RunRecord {
     pub seed: u64,
     /// Things to say at the top of every report.
     pub notices: Vec<String>,
+    /// What it has to reach.
+    #[serde(default)]
+    pub thresholds: Thresholds,
 }
 
 impl RunRecord {

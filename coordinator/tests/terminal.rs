@@ -137,6 +137,7 @@ fn run() -> RunRecord {
         max_attempts: 3,
         seed: 0,
         notices: Vec::new(),
+        thresholds: Default::default(),
     }
 }
 

@@ -21,6 +21,7 @@ use super::runtime::{block_on, chain, complain};
 use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, Source};
 use crate::source::MemorySource;
 use crate::testcase::{self, TestCase};
+use crate::threshold::Thresholds;
 
 /// The key that the demo's model is shown. It opens nothing.
 const DEMO_KEY: &str = "demo-key-that-opens-nothing";
@@ -151,6 +152,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             max_attempts: 3,
             seed: None,
             sandbox: SandboxLevel::Process,
+            thresholds: Thresholds::default(),
         },
         report: ReportSettings {
             out_dir,

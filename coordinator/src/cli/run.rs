@@ -21,6 +21,7 @@ use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
 use crate::testcase::TestCase;
+use crate::threshold::{Measure, Share, out_of_reach};
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
 use crate::{source, testcase, ui};
 
@@ -45,6 +46,12 @@ pub(super) struct RunArgs {
     /// Worker processes that share the iterations.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     workers: u32,
+    /// Exit with 1 when an agent's suite stays below this: `0.9` or `90%`; in place of run.thresholds.suite.
+    #[arg(long, value_name = "SHARE")]
+    min_pass_rate: Option<Share>,
+    /// What has to reach a threshold, in place of run.thresholds.on: the rate, or the lower end of its range.
+    #[arg(long, value_name = "WHAT")]
+    threshold_on: Option<ThresholdOn>,
     /// Go on with a run that was stopped or killed: the newest one, or the one named.
     #[arg(long, value_name = "RUN")]
     resume: Option<Option<String>>,
@@ -61,6 +68,21 @@ pub(super) enum Output {
     Tui,
     Plain,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ThresholdOn {
+    Rate,
+    LowerEnd,
+}
+
+impl From<ThresholdOn> for Measure {
+    fn from(on: ThresholdOn) -> Self {
+        match on {
+            ThresholdOn::Rate => Self::Rate,
+            ThresholdOn::LowerEnd => Self::LowerEnd,
+        }
+    }
 }
 
 impl From<Output> for OutputChoice {
@@ -82,6 +104,8 @@ pub(super) fn run(args: RunArgs) -> Exit {
         iterations: args.iterations,
         agents: args.agents.clone(),
         concurrency: args.concurrency,
+        min_pass_rate: args.min_pass_rate,
+        threshold_on: args.threshold_on.map(Into::into),
     };
     let mut config = match config.with_overrides(&overrides) {
         Ok(config) => config,
@@ -112,6 +136,9 @@ pub(super) fn run(args: RunArgs) -> Exit {
     if let Some(earlier) = earlier.as_ref().filter(|_| !said_again) {
         earlier.narrow(&mut config, &mut cases);
     }
+    if let Some(problem) = out_of_reach(&config.run.thresholds, cases.len(), config.run.iterations) {
+        return complain(Exit::Usage, &problem);
+    }
     let invocation = Invocation {
         resume_hint: Some(resume_hint(&args)),
         earlier,
@@ -137,6 +164,12 @@ fn resume_hint(args: &RunArgs) -> String {
     args.filter.iter().for_each(|text| flag("--filter", text));
     if let Some(concurrency) = args.concurrency {
         flag("--concurrency", &concurrency.to_string());
+    }
+    if let Some(share) = args.min_pass_rate {
+        flag("--min-pass-rate", &share.to_string());
+    }
+    if let Some(on) = args.threshold_on.and_then(|on| on.to_possible_value()) {
+        flag("--threshold-on", on.get_name());
     }
     words.push("--resume".to_owned());
     words.join(" ")
@@ -295,6 +328,10 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
                 counted(ending.finished.invalid, "iteration")
             ),
         ),
+        Ok(ending) if !ending.shortfalls.is_empty() => {
+            let missed: Vec<String> = ending.shortfalls.iter().map(ToString::to_string).collect();
+            complain(Exit::Threshold, &format!("threshold not met: {}", missed.join("\n  ")))
+        }
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,
         Err(error @ RunError::Resume(_)) => complain(Exit::Usage, &format!("failed to {error}")),

@@ -4,9 +4,10 @@ use mcproctor_proto::agent::Agent;
 
 use super::resolve::{CONCURRENCY, ITERATIONS};
 use super::settings::Config;
+use crate::threshold::{Measure, Share};
 
 /// Values of the command line; what is absent stays as configured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// `-i`: iterations of each cell.
     pub iterations: Option<u32>,
@@ -14,6 +15,10 @@ pub struct Overrides {
     pub agents: Vec<String>,
     /// `--concurrency`: iterations at once.
     pub concurrency: Option<u32>,
+    /// `--min-pass-rate`: what each agent's suite has to reach.
+    pub min_pass_rate: Option<Share>,
+    /// `--threshold-on`: what has to reach it.
+    pub threshold_on: Option<Measure>,
 }
 
 /// Why an override cannot be applied.
@@ -49,6 +54,12 @@ impl Config {
                 return Err(OverrideError::Concurrency(concurrency));
             }
             self.run.concurrency = Some(concurrency);
+        }
+        if overrides.min_pass_rate.is_some() {
+            self.run.thresholds.suite = overrides.min_pass_rate;
+        }
+        if let Some(on) = overrides.threshold_on {
+            self.run.thresholds.on = on;
         }
         let known = |name: &String| self.run.agents.iter().any(|agent| agent.name == *name);
         if let Some(name) = overrides.agents.iter().find(|name| !known(name)) {

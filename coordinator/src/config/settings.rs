@@ -11,6 +11,7 @@ use secrecy::SecretString;
 
 use super::address::address;
 use crate::record::ServerRecord;
+use crate::threshold::Thresholds;
 
 /// A resolved config. `Debug` shows no secret.
 #[derive(Clone)]
@@ -56,6 +57,8 @@ pub struct RunSettings {
     pub seed: Option<u64>,
     /// What holds the agents.
     pub sandbox: SandboxLevel,
+    /// What the run has to reach.
+    pub thresholds: Thresholds,
 }
 
 /// What is written after a run, and where.
@@ -156,6 +159,7 @@ impl fmt::Debug for RunSettings {
             .field("max_attempts", &self.max_attempts)
             .field("seed", &self.seed)
             .field("sandbox", &self.sandbox)
+            .field("thresholds", &self.thresholds)
             .finish()
     }
 }

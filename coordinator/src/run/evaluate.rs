@@ -12,6 +12,7 @@ use super::begin::{Begun, begin, go_on};
 use super::error::RunError;
 use super::plan::{PlannedRun, fingerprint_of_run};
 use super::reporting::ReportWriter;
+use super::thresholds::shortfalls_of;
 use super::workers::{WorkerCommand, Workers};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -23,6 +24,7 @@ use crate::scheduler::{self, Finished, Input, Settings, State, Work};
 use crate::shutdown::Shutdown;
 use crate::store::Store;
 use crate::testcase::TestCase;
+use crate::threshold::Shortfall;
 
 /// How often workers renew their leases.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -62,6 +64,8 @@ pub struct Ending {
     pub finished: Finished,
     /// The report that people are shown.
     pub report: PathBuf,
+    /// Thresholds that were not met; none are looked at in a run that did not complete.
+    pub shortfalls: Vec<Shortfall>,
 }
 
 /// Runs an evaluation to its end, whatever that is, and writes its reports.
@@ -165,6 +169,10 @@ pub async fn evaluate(
         run: run.id.clone(),
         state,
     });
+    let shortfalls = match state {
+        RunState::Completed => shortfalls_of(&config.run.thresholds, &run, &store.reader()?.tallies(&run.id)?),
+        RunState::Running | RunState::Aborted => Vec::new(),
+    };
     // Everything is durable without it; whoever copies the database file alone has all of it with it.
     let _ = store.checkpoint().await;
     drop(lock);
@@ -173,6 +181,7 @@ pub async fn evaluate(
         state,
         finished,
         report,
+        shortfalls,
     })
 }
 

@@ -10,6 +10,7 @@ mod evaluate;
 mod plan;
 mod reporting;
 mod stored;
+mod thresholds;
 mod workers;
 
 pub use error::RunError;

@@ -52,6 +52,7 @@ pub fn plan(
         max_attempts: config.run.max_attempts,
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
+        thresholds: config.run.thresholds,
     };
     PlannedRun {
         record,

@@ -9,6 +9,7 @@ mod mcp;
 mod report;
 mod run;
 mod testcases;
+mod thresholds;
 
 pub(super) use agent::{AgentEntry, AgentSection, AnswerSection, CommandSection};
 pub(super) use eval_file::EvalFile;

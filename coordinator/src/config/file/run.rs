@@ -3,6 +3,8 @@
 use mcproctor_proto::assignment::SandboxLevel;
 
 use super::agent::AgentEntry;
+use super::thresholds;
+use crate::threshold::Thresholds;
 use crate::yaml::{Fields, Item, Number, Problems};
 
 /// The section.
@@ -16,6 +18,7 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) max_attempts: Option<Number>,
     pub(in crate::config) seed: Option<Number>,
     pub(in crate::config) sandbox: Option<SandboxLevel>,
+    pub(in crate::config) thresholds: Option<Thresholds>,
 }
 
 /// Levels that later versions know.
@@ -24,7 +27,7 @@ pub(super) const LATER_SANDBOXES: [&str; 3] = ["landlock", "bubblewrap", "contai
 impl RunSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
-        fields.later(&["limits", "thresholds", "until"]);
+        fields.later(&["limits", "until"]);
         let mut number = |key, problems: &mut Problems| fields.get(key).and_then(|item| item.number(problems));
         let iterations = number("iterations", problems);
         let timeout_seconds = number("timeoutSeconds", problems);
@@ -36,6 +39,9 @@ impl RunSection {
         let sandbox = fields
             .get("sandbox")
             .and_then(|item| item.word(&words, &LATER_SANDBOXES, problems));
+        let thresholds = fields
+            .get("thresholds")
+            .and_then(|item| thresholds::read(&item, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -45,6 +51,7 @@ impl RunSection {
             max_attempts,
             seed,
             sandbox,
+            thresholds,
         })
     }
 }

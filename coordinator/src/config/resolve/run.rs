@@ -50,6 +50,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         max_attempts: max_attempts?,
         seed: seed.map_or(Some(None), |number| number.map(Some))?,
         sandbox: section.sandbox.unwrap_or(SandboxLevel::Process),
+        thresholds: section.thresholds.unwrap_or_default(),
     })
 }
 

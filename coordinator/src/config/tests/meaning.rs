@@ -1,5 +1,6 @@
 //! Keys, defaults and command line.
 
+use crate::threshold::Measure;
 use std::path::Path;
 use std::time::Duration;
 
@@ -206,15 +207,31 @@ fn names_that_start_with_x_are_free() {
 }
 
 #[test]
+fn thresholds_are_shares_in_either_form() {
+    let run = "run: {thresholds: {suite: 90%, testCase: 0.75, on: lowerEnd}}\n";
+    let thresholds = Folder::with(&format!("{SMALLEST}{run}"))
+        .load(&environment([]))
+        .run
+        .thresholds;
+    let share = |text: &str| Some(text.parse().unwrap());
+    assert_eq!((thresholds.suite, thresholds.test_case), (share("0.9"), share("75%")));
+    assert_eq!(thresholds.on, Measure::LowerEnd);
+    assert!(Folder::with(SMALLEST).load(&environment([])).run.thresholds.is_empty());
+}
+
+#[test]
 fn the_command_line_wins() {
     let load = || Folder::with(&format!("{SMALLEST}run: {{agents: [claude, codex]}}\n")).load(&environment([]));
     let overrides = Overrides {
         iterations: Some(100_000),
         agents: vec!["codex".to_owned()],
         concurrency: Some(2),
+        min_pass_rate: Some("95%".parse().unwrap()),
+        threshold_on: None,
     };
     let config = load().with_overrides(&overrides).unwrap();
     assert_eq!((config.run.iterations, config.run.concurrency), (100_000, Some(2)));
+    assert_eq!(config.run.thresholds.suite, overrides.min_pass_rate);
     assert_eq!(config.run.agents.len(), 1);
     assert_eq!(config.run.agents[0].name, "codex");
     let refused = |overrides: Overrides| load().with_overrides(&overrides).err().unwrap();
@@ -276,7 +293,7 @@ fn the_documented_config_can_be_read_and_every_key_is_documented() {
     assert_eq!(folder.load(&environment([])).run.agents[1].name, "codex-mini");
     // What a config offers is listed when a key is not known, so the list cannot fall behind the reader.
     let probe = "zzz: 1\nmcp: {url: 'http://h', zzz: 1}\ntestcases: {path: c, zzz: 1}\nreport: {zzz: 1}\n\
-                 run: {zzz: 1, agents: [{kind: command, command: x, zzz: 1}]}\n";
+                 run: {zzz: 1, thresholds: {zzz: 1}, agents: [{kind: command, command: x, zzz: 1}]}\n";
     let report = Folder::with(probe).report(&environment([]));
     let keys: Vec<&str> = report
         .lines()

@@ -30,6 +30,7 @@ run:
   timeout_seconds: 300
   timeoutSeconds: 1.5
   concurrency: 'many'
+  thresholds: {suite: 90, testcase: 1, testCase: '110%', on: lower}
 report:
   outDir: null
   formats: [html, pdf]
@@ -62,7 +63,6 @@ run:
     - {kind: claude, sandbox: landlock}
   sandbox: bubblewrap
   limits: {maxCostUsd: 3}
-  thresholds: {}
   until: {}
 report:
   formats: [junit, markdown]

@@ -1,0 +1,75 @@
+//! Thresholds, through the real program.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use serde_json::json;
+use support::{Answer, Bed, well_at_first};
+
+const SCENARIOS: &str = "scenarios:
+  - when: weather
+    steps:
+      - call: {tool: get_current_weather, arguments: {city: Vienna}}
+      - answer: Sunny.
+  - when: hello
+    steps:
+      - answer: Hello.
+";
+
+fn bed() -> Bed {
+    let mut bed = Bed::new(SCENARIOS);
+    bed.case("called", "What is the weather?", &["get_current_weather"]);
+    bed.config["run"]["iterations"] = json!(5);
+    bed
+}
+
+#[test]
+fn a_run_below_a_threshold_exits_with_1_and_says_why_last() {
+    let mut bed = bed();
+    bed.config["run"]["thresholds"] = json!({ "suite": "100%", "testCase": 0.9 });
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+
+    bed.case("not called", "Say hello.", &["get_forecast"]);
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let expected = "threshold not met: agent builtin, suite: 5 of 10 passed, a rate of 50.0%; the threshold is 100%\n  \
+                    agent builtin, test case `not called`: 0 of 5 passed, a rate of 0.0%; the threshold is 90%\n";
+    assert!(ran.stderr.ends_with(expected), "{}", ran.stderr);
+
+    let ran = bed.run(&["--min-pass-rate", "0.5"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        !ran.stderr.contains("suite") && ran.stderr.contains("test case"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_lower_end_tells_a_lucky_run_from_a_reliable_one() {
+    let bed = bed();
+    let ran = bed.run(&["--min-pass-rate", "50%", "--threshold-on", "lower-end"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let ran = bed.run(&["--min-pass-rate", "60%", "--threshold-on", "lower-end"]);
+    assert_eq!(
+        ran.code,
+        Some(2),
+        "nothing is run for what cannot be reached: {}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("56.6%"), "{}", ran.stderr);
+    let ran = bed.run(&["-i", "3", "--min-pass-rate", "50%"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("under 5 iterations have no rate"), "{}", ran.stderr);
+}
+
+#[test]
+fn iterations_that_stayed_invalid_outweigh_a_threshold() {
+    let mut bed = bed();
+    bed.serve(well_at_first(|| Answer::Status(503)));
+    let ran = bed.run(&["--min-pass-rate", "50%"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("stayed invalid"), "{}", ran.stderr);
+}
