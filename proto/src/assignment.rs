@@ -20,19 +20,31 @@ use crate::turn::Turn;
 pub enum SandboxLevel {
     /// Fresh home and work folder, environment from nothing, own process group killed whole.
     Process,
+    /// Files, TCP by port, signals and abstract sockets confined by Landlock, other sockets by a filter of system calls.
+    Landlock,
+    /// No network but the ways to proxies and relay, namespaces of its own, a read-only system.
+    Bubblewrap,
+    /// The same, by an engine for containers.
+    Container,
 }
 
 impl SandboxLevel {
+    /// Every level, the weakest first.
+    pub const ALL: [Self; 4] = [Self::Process, Self::Landlock, Self::Bubblewrap, Self::Container];
+
     /// The name in config files, reports and on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Process => "process",
+            Self::Landlock => "landlock",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Container => "container",
         }
     }
 
     /// The level of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        (name == "process").then_some(Self::Process)
+        Self::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mcproctor_proto::agent::AgentKind;
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::worker::AgentVersion;
 use secrecy::SecretString;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::iteration::Environment;
 use crate::link::{Address, LinkError, Settings, work};
-use crate::sandbox::ProcessSandbox;
+use crate::sandbox::{Launcher, Sandbox, abilities, keep_to_itself};
 
 /// What a worker is started with.
 #[derive(Args, Clone, Debug)]
@@ -52,6 +53,12 @@ pub enum CommandError {
     /// The coordinator's token did not come.
     #[error("read the token from standard input")]
     Token(#[source] std::io::Error),
+    /// Its memory, where credentials are, could not be kept to itself.
+    #[error("keep its memory to itself")]
+    Memory(#[source] std::io::Error),
+    /// It does not know where its own program is, which sandboxes need.
+    #[error("find its own program")]
+    Program(#[source] std::io::Error),
     /// There is no place for sandboxes.
     #[error("make the folder {}", path.display())]
     Base {
@@ -66,11 +73,22 @@ pub enum CommandError {
     Link(#[from] LinkError),
 }
 
+/// The levels at which this machine can hold an agent.
+async fn sandboxes() -> Vec<SandboxLevel> {
+    let found = tokio::task::spawn_blocking(|| {
+        let able = abilities().into_iter().filter(|ability| ability.state.is_ok());
+        able.map(|ability| ability.level).collect()
+    });
+    found.await.unwrap_or_else(|_| vec![SandboxLevel::Process])
+}
+
 /// Works for the coordinator until it sends the worker home or standard input ends.
 ///
 /// # Errors
 /// When the worker cannot begin, or loses its coordinator for good.
 pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
+    keep_to_itself().map_err(CommandError::Memory)?;
+    let launcher = Launcher::of_this_program().map_err(CommandError::Program)?;
     let mut stdin = BufReader::new(tokio::io::stdin());
     let mut token = String::new();
     stdin.read_line(&mut token).await.map_err(CommandError::Token)?;
@@ -78,7 +96,7 @@ pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
         path: args.base.clone(),
         source,
     })?;
-    ProcessSandbox::remove_stale(&args.base);
+    Sandbox::remove_stale(&args.base);
     let stop = CancellationToken::new();
     let settings = Settings {
         address: args.connect,
@@ -86,8 +104,10 @@ pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
         name: args.name,
         slots: args.slots,
         agents: args.agents,
+        sandboxes: sandboxes().await,
         environment: Environment {
             base: args.base,
+            launcher,
             own_home: std::env::var_os("HOME").map(PathBuf::from),
             debug_log: args.debug_log,
         },

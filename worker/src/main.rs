@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use mcproctor_worker::agent::{MinimalArgs, minimal_agent};
 use mcproctor_worker::command::{WorkerArgs, worker};
 use mcproctor_worker::heap::limit_heaps;
+use mcproctor_worker::sandbox::{SandboxedArgs, sandboxed};
 use tokio::runtime::Builder;
 
 /// The machinery failed; the same number as the `mcproctor` command's.
@@ -31,6 +32,9 @@ struct Cli {
 enum Command {
     /// Hold one turn with the built-in agent: prompt on standard input, answer on standard output.
     MinimalAgent(MinimalArgs),
+    /// Confine this process and become an agent. Started by a worker.
+    #[command(hide = true)]
+    Sandboxed(SandboxedArgs),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
             Ok(runtime) => ExitCode::from(u8::try_from(runtime.block_on(minimal_agent(args))).unwrap_or(1)),
             Err(error) => fail(&error),
         },
+        (Some(Command::Sandboxed(args)), _) => sandboxed(&args),
         (None, Some(args)) => match Builder::new_multi_thread().enable_all().build() {
             Ok(runtime) => {
                 let ended = runtime.block_on(worker(args));

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use mcproctor_worker::heap::limit_heaps;
+use mcproctor_worker::sandbox::{SandboxedArgs, sandboxed};
 
 use super::exit::Exit;
 use super::{check, demo, list, minimal_agent, proxy, run, worker};
@@ -39,6 +40,9 @@ enum Command {
     /// The built-in agent of the demo.
     #[command(hide = true)]
     MinimalAgent(minimal_agent::MinimalAgentArgs),
+    /// Confine this process and become an agent. Started by a worker.
+    #[command(hide = true)]
+    Sandboxed(SandboxedArgs),
 }
 
 /// Parses the command line, runs the command and says how it ended.
@@ -68,6 +72,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
+        Some(Command::Sandboxed(args)) => return sandboxed(&args),
     };
     exit.into()
 }

@@ -98,7 +98,7 @@ impl Codex {
             "analytics.enabled=false".to_owned(),
             "check_for_update_on_startup=false".to_owned(),
             // `--sandbox` is no option of `exec resume`.
-            "sandbox_mode=\"read-only\"".to_owned(),
+            format!("sandbox_mode={}", toml_string(self.sandbox_mode())),
             "approval_policy=\"never\"".to_owned(),
         ];
         if let Some(url) = &self.place.model_url {
@@ -123,6 +123,15 @@ impl Codex {
             settings.push("agents.enabled=false".to_owned());
         }
         settings
+    }
+
+    /// Codex's own sandbox cannot start inside another one; every command of its shell would fail.
+    fn sandbox_mode(&self) -> &'static str {
+        if self.place.confined && self.agent.builtin_tools == BuiltinTools::Default {
+            "danger-full-access"
+        } else {
+            "read-only"
+        }
     }
 
     fn env(&self) -> BTreeMap<String, SecretString> {

@@ -21,6 +21,8 @@ pub struct Place {
     /// The origin of the model relay (`http://127.0.0.1:PORT`, no path), which serves `/v1/messages`, `/v1/responses`
     /// and `/v1/chat/completions`; `None` when the agent talks to the model by itself.
     pub model_url: Option<String>,
+    /// Whether a sandbox confines the agent: one of its own then neither can start nor is needed.
+    pub confined: bool,
     /// The user's own home folder, for an agent that uses the user's own login; otherwise `None`.
     pub own_home: Option<PathBuf>,
     /// A UUID that stays the same over the turns of the attempt and is never used again.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::sandbox::Launcher;
+
 /// What all attempts of a worker share.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -9,6 +11,8 @@ pub struct Environment {
     pub base: PathBuf,
     /// The user's own home, for agents with their own login.
     pub own_home: Option<PathBuf>,
+    /// What shuts itself in and becomes the agent, at the levels that confine.
+    pub launcher: Launcher,
     /// Where `--debug` writes; contains secrets.
     pub debug_log: Option<PathBuf>,
 }

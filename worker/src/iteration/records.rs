@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::link::{LinkError, Piece, piece};
 use crate::proxy::ProxyError;
 use crate::redact::Redactor;
-use crate::sandbox::ProcessSandbox;
+use crate::sandbox::Sandbox;
 
 /// Why what was recorded could not be gathered.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub(super) enum TakeDownError {
 
 /// A seat where nothing runs any more. What was recorded is still to be gathered.
 pub(super) struct Cleared {
-    pub(super) sandbox: ProcessSandbox,
+    pub(super) sandbox: Sandbox,
     pub(super) redactor: Arc<Redactor>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) exposures: Vec<Exposure>,

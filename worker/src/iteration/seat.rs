@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
-use mcproctor_proto::assignment::Assignment;
+use mcproctor_proto::assignment::{Assignment, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
@@ -22,7 +22,7 @@ use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
 use crate::redact::Redactor;
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
-use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
+use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
 
 /// A gap without a byte from the model that is longer than this counts as waiting for it.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -38,6 +38,11 @@ pub(super) enum SeatError {
     DebugLog(std::io::Error),
     #[error("failed to set up the sandbox: {0}")]
     Sandbox(#[from] SandboxError),
+    #[error(
+        "failed to hold the agent in the sandbox `{0}`: its own login lies in your home folder; give it a key or a token, or use \
+         `sandbox: process`"
+    )]
+    OwnLogin(SandboxLevel),
     #[error("failed to {0}")]
     Endpoint(#[from] EndpointError),
     #[error("failed to start the model relay: {0}")]
@@ -51,12 +56,14 @@ pub(super) enum SeatError {
 /// Everything that surrounds one agent.
 pub(super) struct Seat {
     pub(super) driver: Box<dyn Driver>,
-    pub(super) sandbox: ProcessSandbox,
+    pub(super) sandbox: Sandbox,
     pub(super) output: OutputFiles,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) relay: Option<Relay>,
     /// Knows everything that is secret about the attempt.
     pub(super) redactor: Arc<Redactor>,
+    /// Files that the config hands to the agent, which may read them in every sandbox.
+    pub(super) named_files: Vec<PathBuf>,
     records: TempDir,
 }
 
@@ -67,7 +74,10 @@ impl Seat {
         environment: &Environment,
         observer: impl Fn() -> Box<dyn CallObserver>,
     ) -> Result<Self, SeatError> {
-        let sandbox = ProcessSandbox::set_up(&environment.base)?;
+        if assignment.sandbox > SandboxLevel::Process && matches!(assignment.agent.credential, Credential::OwnLogin) {
+            return Err(SeatError::OwnLogin(assignment.sandbox));
+        }
+        let mut sandbox = Sandbox::set_up(&environment.base, assignment.sandbox, &environment.launcher)?;
         let records = sandbox.records()?;
         let redactor = Arc::new(Redactor::of_attempt(&assignment.agent, &assignment.servers));
         let mut endpoints = Vec::new();
@@ -89,18 +99,23 @@ impl Seat {
         }
         let silence = SILENCE.min(assignment.turn_timeout / SILENT_PART);
         let relay = start_relay(&assignment.agent, silence).await?;
+        let mut mcp_servers = Vec::new();
+        for (server, endpoint) in assignment.servers.iter().zip(&endpoints) {
+            mcp_servers.push((server.name.clone(), seen_from_inside(&mut sandbox, endpoint.proxy.url())?));
+        }
+        let model_url = match &relay {
+            Some(relay) => {
+                let url = seen_from_inside(&mut sandbox, &relay.base_url())?;
+                Some(url.trim_end_matches("/v1").to_owned())
+            }
+            None => None,
+        };
         let place = Place {
             home: sandbox.home().to_owned(),
             work: sandbox.work().to_owned(),
-            mcp_servers: assignment
-                .servers
-                .iter()
-                .zip(&endpoints)
-                .map(|(server, endpoint)| (server.name.clone(), endpoint.proxy.url().to_owned()))
-                .collect(),
-            model_url: relay
-                .as_ref()
-                .map(|relay| relay.base_url().trim_end_matches("/v1").to_owned()),
+            mcp_servers,
+            model_url,
+            confined: sandbox.level() > SandboxLevel::Process,
             own_home: match assignment.agent.credential {
                 Credential::OwnLogin => environment.own_home.clone(),
                 _ => None,
@@ -119,6 +134,7 @@ impl Seat {
             endpoints,
             relay,
             redactor,
+            named_files: named_files(&assignment.agent),
             records,
         })
     }
@@ -150,6 +166,7 @@ impl Seat {
             endpoints,
             relay,
             redactor,
+            named_files: _,
             records,
         } = self;
         drop(driver);
@@ -193,6 +210,39 @@ impl Seat {
             folder: records,
         })
     }
+}
+
+/// The address under which the agent finds what listens at `url`, a loopback address of the worker's.
+fn seen_from_inside(sandbox: &mut Sandbox, url: &str) -> Result<String, SeatError> {
+    let failed = |error| SeatError::Address(url.to_owned(), error);
+    let mut address = Url::parse(url).map_err(failed)?;
+    let Some(port) = address.port_or_known_default() else {
+        return Err(failed(url::ParseError::InvalidPort));
+    };
+    let inside = sandbox.open_way(port)?;
+    if inside == port {
+        return Ok(url.to_owned());
+    }
+    address
+        .set_port(Some(inside))
+        .map_err(|()| failed(url::ParseError::InvalidPort))?;
+    Ok(address.to_string())
+}
+
+/// The arguments of a command agent that are absolute paths of what is there: its script, say. Whoever wrote the config has
+/// named them.
+fn named_files(agent: &Agent) -> Vec<PathBuf> {
+    let Some(command) = &agent.command else {
+        return Vec::new();
+    };
+    let arguments = agent.args.iter().chain(command.resume_args.iter().flatten());
+    let mut files: Vec<PathBuf> = arguments
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute() && path.parent().is_some() && path.exists())
+        .collect();
+    files.sort();
+    files.dedup();
+    files
 }
 
 fn open_debug_log(path: &Path) -> std::io::Result<Box<dyn std::io::Write + Send>> {

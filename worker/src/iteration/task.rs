@@ -77,6 +77,7 @@ impl Attempt {
             Err(error) => {
                 let redactor = Redactor::of_attempt(&self.assignment.agent, &self.assignment.servers);
                 let report = AttemptReport {
+                    sandbox: self.assignment.sandbox,
                     duration_ms: ms_since(begun),
                     ..AttemptReport::fault(redactor.text(error.to_string()))
                 };
@@ -106,6 +107,7 @@ impl Attempt {
             Err(error) => {
                 let reason = format!("failed to {error}");
                 let report = AttemptReport {
+                    sandbox,
                     duration_ms: ms_since(begun),
                     ..AttemptReport::fault(reason)
                 };

@@ -91,6 +91,7 @@ fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::Ru
         args,
         env,
         path,
+        reads: seat.named_files.clone(),
         stdin,
         cwd,
     };
@@ -163,6 +164,7 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
             killed: true,
             output_fault: Some("the agent's processes could not be ended".to_owned()),
             out_of_memory: false,
+            sandbox_fault: None,
             leftovers: 0,
             stderr_tail: String::new(),
             duration: GRACE,
@@ -240,6 +242,10 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
         Some(Cut::Refused) => {
             turn.ending = TurnEnding::AgentError;
             turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
+        }
+        None if end.sandbox_fault.is_some() => {
+            turn.ending = TurnEnding::Machinery;
+            turn.detail.clone_from(&end.sandbox_fault);
         }
         None if end.out_of_memory => {
             turn.ending = TurnEnding::Machinery;

@@ -49,6 +49,8 @@ pub struct Settings {
     pub slots: u32,
     /// The agents it can run.
     pub agents: Vec<AgentVersion>,
+    /// What it can hold an agent with.
+    pub sandboxes: Vec<SandboxLevel>,
     /// Where its attempts live.
     pub environment: Environment,
 }
@@ -194,7 +196,7 @@ impl Link {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             slots: self.settings.slots,
             agents: self.settings.agents.clone(),
-            sandboxes: vec![SandboxLevel::Process],
+            sandboxes: self.settings.sandboxes.clone(),
             labels: Default::default(),
             running: self.attempts.values().map(|control| control.lease.clone()).collect(),
         }

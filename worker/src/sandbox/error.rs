@@ -3,7 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use mcproctor_proto::assignment::SandboxLevel;
 use thiserror::Error;
+
+use super::ability::Unavailable;
 
 /// Why a sandbox failed.
 #[derive(Debug, Error)]
@@ -30,6 +33,20 @@ pub enum SandboxError {
         /// The file.
         path: PathBuf,
     },
+    /// The level cannot be had on this machine.
+    #[error("hold the agent in the sandbox `{level}`: {why}")]
+    Unavailable {
+        /// The level that was asked for.
+        level: SandboxLevel,
+        /// Why, and what would help.
+        why: Unavailable,
+    },
+    /// What is to be done in the sandbox could not be put into words.
+    #[error("describe the sandbox: {0}")]
+    Plan(String),
+    /// The sandbox could not be connected with its worker.
+    #[error("connect the sandbox with its worker: {0}")]
+    Channel(io::Error),
     /// The program could not be started.
     #[error("start {program}: {source}")]
     Start {

@@ -1,19 +1,49 @@
 //! What holds an agent.
 //!
-//! [`ProcessSandbox`] is the level `process`: a fresh home and work folder, an environment from nothing, and a process
-//! tree that is killed whole. A [`RunningProcess`] writes to files and is read from them, so no descendant that keeps a
-//! pipe open can hold an attempt up.
+//! A [`Sandbox`] is one attempt's: fresh folders, an environment from nothing, and a process tree that is killed whole. What
+//! stands around the agent beyond that is its [level](mcproctor_proto::assignment::SandboxLevel). At the levels that confine,
+//! the worker starts its own program anew ([`sandboxed`]), which shuts itself in and becomes the agent.
+//!
+//! A [`RunningProcess`] writes to files and is read from them, so no descendant that keeps a pipe open can hold an attempt
+//! up.
 
+mod ability;
+mod beneath;
+mod environment;
 mod error;
 mod folder;
 #[cfg(target_os = "linux")]
+mod inside;
+#[cfg(target_os = "linux")]
+mod installation;
+#[cfg(target_os = "linux")]
+mod landlock;
+mod launcher;
+#[cfg(target_os = "linux")]
 mod memory;
-mod process;
+#[cfg(not(target_os = "linux"))]
+mod nowhere;
+mod place;
+#[cfg(target_os = "linux")]
+mod plan;
 mod running;
+mod secrecy;
+mod spec;
 mod tail;
 mod tree;
+mod view;
+mod wall;
+mod word;
 
+pub use ability::{Ability, Unavailable, abilities, ability};
 pub use error::SandboxError;
-pub use process::{Limits, OutputFiles, ProcessSandbox, Spec};
+#[cfg(target_os = "linux")]
+pub use inside::{SandboxedArgs, sandboxed};
+pub use launcher::Launcher;
+#[cfg(not(target_os = "linux"))]
+pub use nowhere::{SandboxedArgs, sandboxed};
+pub use place::Sandbox;
 pub use running::{Output, ProcessEnd, RunningProcess};
+pub use secrecy::keep_to_itself;
+pub use spec::{Limits, OutputFiles, Spec};
 pub(crate) use tree::{MARKER, Marks};

@@ -13,9 +13,10 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
 use super::error::SandboxError;
-use super::process::{Limits, OutputFiles, Spec};
+use super::spec::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
 use super::tree::Marks;
+use super::word::{Listener, Word};
 
 /// How often the output file is looked at. The exit is noticed at once; what is printed before it only shows that the agent is
 /// not silent.
@@ -44,6 +45,8 @@ pub struct ProcessEnd {
     pub killed: bool,
     /// Why its output is incomplete, if it is.
     pub output_fault: Option<String>,
+    /// Why the sandbox could not be set up, if it could not. The program was not started then.
+    pub sandbox_fault: Option<String>,
     /// Whether the kernel killed something for want of memory while it ran, and it ended by a kill.
     pub out_of_memory: bool,
     /// Descendants that outlived it and were killed.
@@ -70,6 +73,8 @@ pub struct RunningProcess {
     output_fault: Option<String>,
     #[cfg(target_os = "linux")]
     memory: super::memory::OomCount,
+    /// Hears what the sandbox has to say.
+    listener: Option<Listener>,
 }
 
 #[derive(Debug)]
@@ -139,7 +144,23 @@ impl RunningProcess {
             output_fault: None,
             #[cfg(target_os = "linux")]
             memory,
+            listener: None,
         })
+    }
+
+    /// Like [`Self::start`], with somebody in between who shuts the program in, and says so if it cannot.
+    #[cfg(target_os = "linux")]
+    pub(super) fn start_confined(
+        command: Command,
+        spec: &Spec,
+        files: &OutputFiles,
+        limits: Limits,
+        marks: &Marks,
+        listener: Listener,
+    ) -> Result<Self, SandboxError> {
+        let mut process = Self::start(command, spec, files, limits, marks)?;
+        process.listener = Some(listener);
+        Ok(process)
     }
 
     /// The next line of output, or the end. May be dropped and called again without losing anything; after the end it
@@ -236,13 +257,24 @@ impl RunningProcess {
         let out_of_memory = !self.killed && ended_by_a_kill(status) && self.memory.has_grown();
         #[cfg(not(target_os = "linux"))]
         let out_of_memory = false;
+        let (code, signal, inner_leftovers, sandbox_fault) = match self.listener.as_mut().and_then(Listener::word) {
+            // Who stands between says more than its own end does.
+            Some(Word::Ended {
+                code,
+                signal,
+                leftovers,
+            }) => (code, signal, leftovers, None),
+            Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason)),
+            None => (status.code(), status.signal(), 0, None),
+        };
         ProcessEnd {
-            code: status.code(),
-            signal: status.signal(),
+            code,
+            signal,
+            sandbox_fault,
             killed: self.killed,
             output_fault: self.output_fault.clone(),
             out_of_memory,
-            leftovers,
+            leftovers: leftovers + inner_leftovers,
             stderr_tail,
             duration,
         }

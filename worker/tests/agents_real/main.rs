@@ -17,8 +17,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::agent::{Driver, Exit, Place, Reading, driver};
-use mcproctor_worker::sandbox::{Limits, Output, OutputFiles, ProcessEnd, ProcessSandbox, RunningProcess, Spec};
+use mcproctor_worker::sandbox::{Launcher, Limits, Output, OutputFiles, ProcessEnd, RunningProcess, Sandbox, Spec};
 use scripted_model::{Scenarios, ScriptedModel};
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -35,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 struct Seat {
     model: ScriptedModel,
     driver: Box<dyn Driver>,
-    sandbox: ProcessSandbox,
+    sandbox: Sandbox,
     files: OutputFiles,
     _stop: DropGuard,
     _base: TempDir,
@@ -51,7 +52,7 @@ impl Seat {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let model = ScriptedModel::start(listener, Scenarios::from_yaml(scenario).unwrap()).unwrap();
         let base = tempfile::tempdir().unwrap();
-        let sandbox = ProcessSandbox::set_up(&base.path().join("sandboxes")).unwrap();
+        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), SandboxLevel::Process, &launcher()).unwrap();
         let mut agent = Agent {
             name: kind.to_string(),
             kind,
@@ -80,6 +81,7 @@ impl Seat {
                 format!("http://{server}{}", weather_server::MCP_PATH),
             )],
             model_url: Some(model.base_url()),
+            confined: false,
             own_home: None,
             session: "00000000-0000-4000-8000-000000000001".to_owned(),
         };
@@ -109,6 +111,7 @@ impl Seat {
             args: invocation.args,
             env: invocation.env,
             path: invocation.path,
+            reads: Vec::new(),
             stdin: invocation.stdin,
             cwd: invocation.cwd,
         };
@@ -155,6 +158,11 @@ impl Seat {
     }
 }
 
+/// The worker's program, which shuts itself in.
+fn launcher() -> Launcher {
+    Launcher::of(env!("CARGO_BIN_EXE_mcproctor-worker"))
+}
+
 /// Where the agents of `docker/agents` are, unless the caller names others.
 fn point_to_installed_agents() {
     static DONE: OnceLock<()> = OnceLock::new();
@@ -196,7 +204,7 @@ async fn slow_to_answer(url: &str, delay: Duration) -> String {
 }
 
 /// Processes that have the path of the sandbox in their arguments or environment.
-fn processes_of(sandbox: &ProcessSandbox) -> Vec<PathBuf> {
+fn processes_of(sandbox: &Sandbox) -> Vec<PathBuf> {
     let home = sandbox.home().to_string_lossy().into_owned().into_bytes();
     let holds = |file: PathBuf| {
         fs::read(file).is_ok_and(|bytes| bytes.windows(home.len()).any(|window| window == home.as_slice()))

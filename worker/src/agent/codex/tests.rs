@@ -26,6 +26,7 @@ fn codex(change: impl FnOnce(&mut Agent, &mut Place)) -> Codex {
         work: PathBuf::from("/seat/work"),
         mcp_servers: vec![("my \"own\".server".to_owned(), "http://127.0.0.1:1/mcp".to_owned())],
         model_url: Some("http://127.0.0.1:2".to_owned()),
+        confined: false,
         own_home: None,
         session: String::new(),
     };

@@ -40,6 +40,7 @@ fn command(template: CommandAgent, args: &[&str]) -> Command {
         work: PathBuf::from("/seat/work"),
         mcp_servers: vec![("weather".to_owned(), "http://127.0.0.1:1/mcp".to_owned())],
         model_url: Some("http://127.0.0.1:2".to_owned()),
+        confined: false,
         own_home: None,
         session: "s-1".to_owned(),
     };

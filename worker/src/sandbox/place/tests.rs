@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
@@ -7,18 +8,23 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::*;
-use crate::sandbox::{Output, ProcessEnd};
+use crate::sandbox::{MARKER, Output, ProcessEnd};
 
 struct Seat {
-    sandbox: ProcessSandbox,
+    sandbox: Sandbox,
     files: OutputFiles,
     _base: TempDir,
+}
+
+/// At the level `process` nothing is started in between.
+fn nothing() -> Launcher {
+    Launcher::of("/nonexistent")
 }
 
 impl Seat {
     fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
-        let sandbox = ProcessSandbox::set_up(&base.path().join("sandboxes")).unwrap();
+        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), SandboxLevel::Process, &nothing()).unwrap();
         let files = OutputFiles {
             stdout: base.path().join("stdout"),
             stderr: base.path().join("stderr"),
@@ -36,6 +42,7 @@ impl Seat {
             args: vec!["-c".to_owned(), script.to_owned()],
             env: BTreeMap::new(),
             path: Vec::new(),
+            reads: Vec::new(),
             stdin: stdin.to_vec(),
             cwd: self.sandbox.work().to_owned(),
         }

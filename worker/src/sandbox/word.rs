@@ -1,0 +1,71 @@
+//! The word that what runs in a sandbox sends to its worker.
+
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::io::FdFlags;
+use serde::{Deserialize, Serialize};
+use tokio::process::Command;
+
+/// The most that is read of a word, in bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// What is said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Word {
+    /// The sandbox could not be set up; no agent was started.
+    Failed(String),
+    /// The agent is over, and so is everything in the sandbox.
+    Ended {
+        /// Its exit code.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// Its descendants that were still there.
+        leftovers: usize,
+    },
+}
+
+/// The worker's end. Closing it tells what runs in the sandbox that its worker is gone.
+#[derive(Debug)]
+pub(super) struct Listener(UnixStream);
+
+/// The sandbox's end, until it is handed over.
+#[derive(Debug)]
+pub(super) struct Speaker(UnixStream);
+
+/// A connection between a worker and what it starts.
+pub(super) fn channel() -> io::Result<(Listener, Speaker)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((Listener(ours), Speaker(theirs)))
+}
+
+impl Listener {
+    /// What was said so far; to be asked once nobody is left who could say more.
+    pub(super) fn word(&mut self) -> Option<Word> {
+        let mut text = Vec::new();
+        // Ends with the other end, or where there is nothing more to read.
+        let _ = (&mut self.0).take(LONGEST).read_to_end(&mut text);
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+impl Speaker {
+    /// The descriptor's number, here and in the program that it is handed to.
+    pub(super) fn number(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+
+    /// Lets `command` inherit this end. It is closed here when the command is dropped.
+    pub(super) fn hand_over(self, command: &mut Command) {
+        let descriptor = OwnedFd::from(self.0);
+        // SAFETY: the closure runs between fork and exec and makes one system call, which is async-signal-safe.
+        unsafe {
+            // Open in this child alone: those that other threads start at the same time do not inherit it.
+            command.pre_exec(move || rustix::io::fcntl_setfd(&descriptor, FdFlags::empty()).map_err(Into::into));
+        }
+    }
+}

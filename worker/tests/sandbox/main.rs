@@ -1,0 +1,53 @@
+//! What each level of the sandbox holds, tried by hostile programs: real processes, sockets and files.
+//!
+//! The same scenarios run at every level that claims them, under whatever user runs the tests; as an ordinary user as well
+//! where that user is root.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod files;
+mod network;
+mod ordinary_user;
+mod processes;
+mod seat;
+mod secrets;
+
+use mcproctor_proto::assignment::SandboxLevel;
+
+/// Runs every scenario at one level. They are named `held::LEVEL::SCENARIO`.
+macro_rules! scenarios {
+    ($module:ident, $level:expr, [$($room:ident :: $name:ident),* $(,)?]) => {
+        mod $module {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    crate::$room::$name($level).await;
+                }
+            )*
+        }
+    };
+}
+
+mod held {
+    use super::SandboxLevel;
+
+    scenarios!(landlock, super::SandboxLevel::Landlock, [
+        files::reads_the_system_and_its_own_folders_only,
+        files::writes_its_own_folders_only,
+        files::links_out_of_the_work_folder_lead_nowhere,
+        files::files_named_in_the_config_are_read,
+        network::only_the_ways_that_were_opened_are_reached,
+        network::no_other_kind_of_socket_is_made,
+        network::no_unix_socket_of_the_host_is_reached,
+        network::data_does_not_travel_with_the_first_packet,
+        processes::arguments_input_output_and_exit_arrive_unchanged,
+        processes::no_signal_and_no_debugger_reaches_the_worker,
+        processes::it_has_no_capability_and_gains_none,
+        processes::it_makes_no_namespace_and_no_ring,
+        processes::it_inherits_no_file_of_the_worker,
+        processes::daemons_end_with_it,
+        processes::a_program_that_cannot_be_started_is_a_fault_of_the_sandbox,
+        processes::nothing_is_left_after_many,
+        secrets::a_planted_key_is_found_nowhere,
+    ]);
+}

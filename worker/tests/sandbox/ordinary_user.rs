@@ -1,0 +1,50 @@
+//! The same scenarios under a user without any rights of its own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::seat::{LAUNCHER, launcher};
+
+/// Debian's user for what is to own nothing.
+const NOBODY: &str = "65534";
+
+/// Runs the tests whose names begin with `scenarios` as an ordinary user.
+fn again_as_nobody(scenarios: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // Copied, because an ordinary user may not be let into the folder that they were built in.
+    let copy = |from: &std::path::Path, name: &str| {
+        let to = folder.path().join(name);
+        fs::copy(from, &to).unwrap();
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+        to
+    };
+    let tests = copy(&std::env::current_exe().unwrap(), "tests");
+    let program = copy(&launcher().program, "mcproctor-worker");
+    let temporary = folder.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    fs::set_permissions(&temporary, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = if rustix::process::geteuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"]).arg(&tests);
+        command
+    } else {
+        Command::new(&tests)
+    };
+    let output = command
+        .args(["--test-threads", "2", scenarios])
+        .env(LAUNCHER, &program)
+        .env("TMPDIR", &temporary)
+        .current_dir(&temporary)
+        .output()
+        .expect("setpriv is in Debian's package util-linux");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!text.contains("running 0 tests"), "{text}");
+}
+
+#[test]
+fn an_ordinary_user_holds_the_same_at_landlock() {
+    again_as_nobody("held::landlock::");
+}

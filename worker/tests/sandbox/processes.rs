@@ -1,0 +1,175 @@
+//! Other processes, and its own.
+
+use std::process::{Child, Command};
+
+use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_worker::sandbox::{Limits, Output};
+
+use crate::seat::{Seat, alive, until};
+
+/// A process of the host's, ended with the test.
+struct Bystander(Child);
+
+impl Bystander {
+    fn start() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().unwrap())
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+pub(crate) async fn arguments_input_output_and_exit_arrive_unchanged(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let mut spec = seat.spec("/bin/sh", &["-c", "printf '%s|' \"$@\"; wc -c; printf oops >&2; exit 7", "sh", "--", "a b", "", "-x=\"y\""]);
+    spec.stdin = vec![b'x'; 200_000];
+    let ran = seat.run(&spec).await;
+    assert_eq!(ran.text.trim(), "--|a b||-x=\"y\"|200000");
+    assert_eq!((ran.end.code, ran.end.signal, ran.end.sandbox_fault), (Some(7), None, None));
+    assert_eq!(ran.end.stderr_tail, "oops");
+    let ran = seat.shell("kill -SEGV $$", &[]).await;
+    assert_eq!((ran.end.code, ran.end.signal), (None, Some(11)), "{:?}", ran.end);
+}
+
+pub(crate) async fn no_signal_and_no_debugger_reaches_the_worker(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let bystander = Bystander::start();
+    let program = r"
+import signal
+worker, bystander = int(sys.argv[1]), int(sys.argv[2])
+for name, pid in {'worker': worker, 'bystander': bystander, 'parent': os.getppid()}.items():
+    attempt('ask-' + name, lambda: os.kill(pid, 0) if pid else None)
+    if name != 'parent':
+        attempt('kill-' + name, lambda: os.kill(pid, signal.SIGKILL))
+        attempt('memory-' + name, lambda: open(f'/proc/{pid}/mem', 'rb').read(1))
+        attempt('environment-' + name, lambda: open(f'/proc/{pid}/environ', 'rb').read(1))
+        def attach():
+            libc.ptrace.restype = ctypes.c_long
+            if libc.ptrace(16, pid, 0, 0) != 0:
+                raise OSError(ctypes.get_errno(), '')
+        attempt('attach-' + name, attach)
+        attempt('handle-' + name, lambda: call(438, call(434, pid, 0), 0, 0))
+";
+    let args = [std::process::id().to_string(), bystander.0.id().to_string()];
+    let ran = seat.python(program, &[&args[0], &args[1]]).await;
+    for what in ["kill", "memory", "environment", "attach", "handle"] {
+        for whom in ["worker", "bystander"] {
+            let line = format!("{what}-{whom} ok");
+            assert!(!ran.text.lines().any(|found| found == line), "{}", ran.text);
+        }
+    }
+    assert!(alive(bystander.0.id()));
+}
+
+pub(crate) async fn it_has_no_capability_and_gains_none(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let program = r"
+print(open('/proc/self/status').read())
+attempt('root', lambda: os.setuid(0) if os.getuid() else os.setuid(1))
+attempt('chroot', lambda: os.chroot('.'))
+attempt('hostname', lambda: socket.sethostname('escaped'))
+attempt('time', lambda: __import__('time').clock_settime(0, 0))
+";
+    let ran = seat.python(program, &[]).await;
+    for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+        let value = ran.text.lines().find(|line| line.starts_with(set)).unwrap();
+        // An ordinary user cannot shrink the bounding set; with no new privileges it gives nothing.
+        if set != "CapBnd" || rustix::process::geteuid().is_root() {
+            assert!(value.ends_with("\t0000000000000000"), "{value}");
+        }
+    }
+    ran.assert_line("NoNewPrivs:\t1");
+    ran.assert_line("Seccomp:\t2");
+    assert!(!ran.text.contains(" ok"), "{}", ran.text);
+}
+
+pub(crate) async fn it_makes_no_namespace_and_no_ring(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let program = r"
+NEWUSER, NEWNET, NEWNS = 0x10000000, 0x40000000, 0x00020000
+attempt('unshare', lambda: call(272, NEWUSER))
+attempt('clone', lambda: call(56, NEWUSER | 17, 0, 0, 0, 0))
+attempt('clone3', lambda: call(435, 0, 0))
+attempt('ring', lambda: call(425, 8, ctypes.create_string_buffer(120)))
+attempt('keys', lambda: call(250, 0, -3, 1))
+attempt('bpf', lambda: call(321, 0, 0, 0))
+";
+    let ran = seat.python(program, &[]).await;
+    if cfg!(target_arch = "x86_64") {
+        for line in ["unshare EPERM", "clone EPERM", "clone3 ENOSYS", "ring ENOSYS", "keys EPERM", "bpf EPERM"] {
+            ran.assert_line(line);
+        }
+    }
+}
+
+pub(crate) async fn it_inherits_no_file_of_the_worker(level: SandboxLevel) {
+    use std::os::fd::AsRawFd as _;
+    let seat = Seat::new(level);
+    let open = tempfile::tempfile().unwrap();
+    rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
+    assert!(open.as_raw_fd() > 2);
+    let ran = seat.python("print(sorted(int(name) for name in os.listdir('/proc/self/fd')))", &[]).await;
+    // The fourth is the folder that is being listed.
+    assert_eq!(ran.text.trim(), "[0, 1, 2, 3]");
+}
+
+pub(crate) async fn daemons_end_with_it(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let mark = format!("6{}", std::process::id());
+    let script = r#"
+        (setsid sleep "$1" >/dev/null 2>&1 </dev/null &)
+        (cd / && env -i setsid sh -c 'sleep "$1" >/dev/null 2>&1 </dev/null &' sh "$1" &)
+        sleep "$1" &
+        sleep 0.3
+        echo laid
+    "#;
+    let ran = seat.shell(script, &[&mark]).await;
+    ran.assert_line("laid");
+    assert!(ran.end.leftovers >= 3, "{:?}", ran.end);
+    until("the daemons are gone", || sleeping(&mark) == 0).await;
+}
+
+/// Processes that sleep for this long.
+fn sleeping(seconds: &str) -> usize {
+    let wanted = format!("sleep\0{seconds}\0").into_bytes();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|line| line == wanted))
+        .count()
+}
+
+pub(crate) async fn a_program_that_cannot_be_started_is_a_fault_of_the_sandbox(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let ran = seat.run(&seat.spec("/usr/bin/no-such-agent", &[])).await;
+    let fault = ran.end.sandbox_fault.unwrap();
+    assert!(fault.contains("/usr/bin/no-such-agent"), "{fault}");
+}
+
+pub(crate) async fn nothing_is_left_after_many(level: SandboxLevel) {
+    let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let mark = format!("7{}", std::process::id());
+    // What is opened once and for all is open after the first.
+    Seat::new(level).shell("exit 0", &[]).await;
+    let before = (mounts(), descriptors());
+    for index in 0..25 {
+        let seat = Seat::new(level);
+        let sandboxes = seat.sandboxes();
+        let spec = seat.spec("/bin/sh", &["-c", "setsid sleep \"$1\" & echo on; wait", "sh", &mark]);
+        let mut process = seat.start(&spec, Limits::default());
+        assert!(matches!(process.next().await, Output::Line(_)));
+        match index % 3 {
+            0 => process.kill_tree().await,
+            1 => drop(process),
+            _ => seat.sandbox.end_processes().await,
+        }
+        drop(seat.sandbox);
+        assert_eq!(std::fs::read_dir(&sandboxes).unwrap().count(), 0);
+    }
+    until("the sleepers are gone", || sleeping(&mark) == 0).await;
+    until("the descriptors are closed", || (mounts(), descriptors()) == before).await;
+}
