@@ -101,7 +101,10 @@ impl Seat {
         let relay = start_relay(&assignment.agent, silence).await?;
         let mut mcp_servers = Vec::new();
         for (server, endpoint) in assignment.servers.iter().zip(&endpoints) {
-            mcp_servers.push((server.name.clone(), seen_from_inside(&mut sandbox, endpoint.proxy.url())?));
+            mcp_servers.push((
+                server.name.clone(),
+                seen_from_inside(&mut sandbox, endpoint.proxy.url())?,
+            ));
         }
         let model_url = match &relay {
             Some(relay) => {

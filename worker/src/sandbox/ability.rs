@@ -68,10 +68,7 @@ pub fn ability(level: SandboxLevel) -> Result<String, Unavailable> {
             "use `bubblewrap` or `landlock`",
         )),
         #[cfg(target_os = "linux")]
-        SandboxLevel::Bubblewrap => Err(Unavailable::new(
-            "this version holds no agent in bubblewrap",
-            "use `landlock`",
-        )),
+        SandboxLevel::Bubblewrap => super::bubblewrap::ready().map(|program| super::bubblewrap::describe(&program)),
         #[cfg(not(target_os = "linux"))]
         _ => Err(Unavailable::new(
             "this level needs Linux",
@@ -85,7 +82,11 @@ pub fn ability(level: SandboxLevel) -> Result<String, Unavailable> {
 pub(super) fn landlock() -> Result<super::landlock::Abi, Unavailable> {
     use super::landlock::{Abi, MINIMUM};
 
-    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")) {
+    if !cfg!(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )) {
         return Err(Unavailable::new(
             format!("system calls of {} cannot be filtered", std::env::consts::ARCH),
             "run on x86_64, aarch64 or riscv64",

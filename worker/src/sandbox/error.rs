@@ -47,6 +47,9 @@ pub enum SandboxError {
     /// The sandbox could not be connected with its worker.
     #[error("connect the sandbox with its worker: {0}")]
     Channel(io::Error),
+    /// A way to a proxy or the relay could not be opened.
+    #[error("open a way to the proxies and the relay: {0}")]
+    Way(io::Error),
     /// The program could not be started.
     #[error("start {program}: {source}")]
     Start {

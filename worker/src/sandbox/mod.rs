@@ -9,6 +9,10 @@
 
 mod ability;
 mod beneath;
+#[cfg(target_os = "linux")]
+mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod confined;
 mod environment;
 mod error;
 mod folder;

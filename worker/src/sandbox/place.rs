@@ -18,7 +18,7 @@ use super::tree::Marks;
 use super::view::View;
 use super::wall::{CommandLine, Wall};
 #[cfg(target_os = "linux")]
-use super::{wall::landlocked, word};
+use super::{confined, plan::OwnLimits, word};
 
 /// A fresh place for one attempt, with everything that was started in it.
 ///
@@ -55,9 +55,11 @@ impl Sandbox {
     /// [`SandboxError::Unavailable`] when this machine does not have the level; [`SandboxError::Folder`] and
     /// [`SandboxError::File`].
     pub fn set_up(base: &Path, level: SandboxLevel, launcher: &Launcher) -> Result<Self, SandboxError> {
-        let wall = Wall::of(level)?;
+        Wall::check(level)?;
         let folder = Folder::make(base)?;
+        let wall = Wall::of(level, &folder)?;
         let [home, work, temporary] = [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
+        let [home, work, temporary] = View::all(level, home, work, temporary);
         let marks = Marks::of_folder(folder.path()).ok_or_else(|| SandboxError::Folder {
             path: folder.path().to_owned(),
             source: std::io::Error::other("its name is not UTF-8"),
@@ -68,9 +70,9 @@ impl Sandbox {
             level,
             wall,
             launcher: launcher.clone(),
-            home: View::unchanged(home),
-            work: View::unchanged(work),
-            temporary: View::unchanged(temporary),
+            home,
+            work,
+            temporary,
         })
     }
 
@@ -90,9 +92,9 @@ impl Sandbox {
     ///
     /// # Errors
     ///
-    /// [`SandboxError::Channel`].
+    /// [`SandboxError::Way`].
     pub fn open_way(&mut self, port: u16) -> Result<u16, SandboxError> {
-        Ok(self.wall.open_way(port))
+        self.wall.open_way(port)
     }
 
     /// Kills what still runs in it. A program that was seen to its end with [`RunningProcess::next`] has left nothing.
@@ -156,15 +158,31 @@ impl Sandbox {
                 RunningProcess::start(command, spec, files, limits, &self.processes.0)
             }
             #[cfg(target_os = "linux")]
-            Wall::Landlock { abi, ports } => {
-                let (listener, speaker) = word::channel().map_err(SandboxError::Channel)?;
-                let own: [&Path; 3] = [&self.home.outside, &self.work.outside, &self.temporary.outside];
-                let line = landlocked(&self.launcher, spec, *abi, ports, &own, speaker.number())?;
-                let mut command = self.command(&line, spec);
-                speaker.hand_over(&mut command);
-                RunningProcess::start_confined(command, spec, files, limits, &self.processes.0, listener)
-            }
+            Wall::Landlock { abi, ports } => self.start_confined(spec, files, limits, |channel, own| {
+                let folders: [&Path; 3] = [&self.home.outside, &self.work.outside, &self.temporary.outside];
+                confined::by_landlock(&self.launcher, spec, (*abi, ports), &folders, channel, own)
+            }),
+            #[cfg(target_os = "linux")]
+            Wall::Bubblewrap(bubblewrap) => self.start_confined(spec, files, limits, |channel, own| {
+                let folders = [&self.home, &self.work, &self.temporary];
+                bubblewrap.command_line(&self.launcher, spec, &folders, channel, own)
+            }),
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn start_confined(
+        &self,
+        spec: &Spec,
+        files: &OutputFiles,
+        limits: Limits,
+        line: impl FnOnce(i32, OwnLimits) -> Result<CommandLine, SandboxError>,
+    ) -> Result<RunningProcess, SandboxError> {
+        let (listener, speaker) = word::channel().map_err(SandboxError::Channel)?;
+        let line = line(speaker.number(), OwnLimits::default())?;
+        let mut command = self.command(&line, spec);
+        speaker.hand_over(&mut command);
+        RunningProcess::start_confined(command, spec, files, limits, &self.processes.0, listener)
     }
 
     fn command(&self, line: &CommandLine, spec: &Spec) -> Command {

@@ -25,6 +25,9 @@ const POLL: Duration = Duration::from_millis(50);
 /// How much of standard error [`ProcessEnd`] carries, in bytes.
 const STDERR_TAIL: u64 = 8 * 1024;
 
+/// How long who stays with the agent may take to end everything.
+const LAST_WORD: Duration = Duration::from_secs(2);
+
 /// What comes next from a running program.
 #[derive(Debug)]
 pub enum Output {
@@ -197,6 +200,11 @@ impl RunningProcess {
         }
     }
 
+    /// The id of the first process, until its end was noticed.
+    pub fn id(&self) -> Option<i32> {
+        self.child.id().and_then(|id| i32::try_from(id).ok())
+    }
+
     /// Waits for the end, leaving the lines of output to the file.
     pub async fn wait(&mut self) -> ProcessEnd {
         loop {
@@ -211,6 +219,11 @@ impl RunningProcess {
     pub async fn kill_tree(&mut self) {
         if matches!(self.state, State::Running) {
             self.killed = true;
+        }
+        if let Some(listener) = &self.listener {
+            // Who stays with the agent knows all that it started, also what hides from a search.
+            listener.hang_up();
+            let _ = tokio::time::timeout(LAST_WORD, self.child.wait()).await;
         }
         self.sweep().await;
     }
@@ -286,9 +299,17 @@ impl Drop for RunningProcess {
         if let Some(writer) = self.stdin.take() {
             writer.abort();
         }
-        if !matches!(self.state, State::Over(_)) {
-            self.marks.kill_all();
+        if matches!(self.state, State::Over(_)) {
+            return;
         }
+        if let Some(listener) = &self.listener {
+            listener.hang_up();
+            let begun = Instant::now();
+            while begun.elapsed() < LAST_WORD && matches!(self.child.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        self.marks.kill_all();
     }
 }
 

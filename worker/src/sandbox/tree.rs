@@ -110,6 +110,9 @@ impl Marks {
 }
 
 #[cfg(target_os = "linux")]
+pub(super) use platform::descendants;
+
+#[cfg(target_os = "linux")]
 mod platform {
     use std::collections::BTreeMap;
     use std::fs;
@@ -164,14 +167,36 @@ mod platform {
         stat(pid).map(|stat| stat.started)
     }
 
-    pub(super) fn kill_found(marks: &Marks) -> Vec<i32> {
-        let processes: BTreeMap<i32, Stat> = fs::read_dir("/proc")
+    /// Every process there is.
+    fn processes() -> BTreeMap<i32, Stat> {
+        fs::read_dir("/proc")
             .into_iter()
             .flatten()
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter_map(|pid| Some((pid, stat(pid)?)))
-            .collect();
+            .collect()
+    }
+
+    /// The living descendants of `ancestor`.
+    pub(in crate::sandbox) fn descendants(ancestor: i32) -> Vec<i32> {
+        let processes = processes();
+        let mut found = vec![ancestor];
+        let mut next = 0;
+        while let Some(&parent) = found.get(next) {
+            let children = processes
+                .iter()
+                .filter(|(pid, stat)| stat.parent == parent && !found.contains(pid));
+            let children: Vec<i32> = children.map(|(&pid, _)| pid).collect();
+            found.extend(children);
+            next += 1;
+        }
+        found.retain(|pid| *pid != ancestor && processes.get(pid).is_some_and(|stat| !stat.dead()));
+        found
+    }
+
+    pub(super) fn kill_found(marks: &Marks) -> Vec<i32> {
+        let processes = processes();
         let spared = worker_and_above(&processes);
         let mut found: Vec<i32> = Vec::new();
         let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use mcproctor_proto::assignment::SandboxLevel;
+
 /// A folder of an agent's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct View {
@@ -12,12 +14,21 @@ pub(super) struct View {
 }
 
 impl View {
-    /// A folder that is the same from both sides.
-    pub(super) fn unchanged(folder: PathBuf) -> Self {
-        Self {
-            inside: folder.clone(),
-            outside: folder,
-        }
+    /// The home, work and temporary folder of a sandbox at `level`.
+    ///
+    /// Where a level can show an agent other paths than the true ones they are constant: what a model is told is then the same
+    /// in every attempt, and its provider's cache of prompts works. The home is not beneath the temporary folder, where codex
+    /// refuses to run its helpers.
+    pub(super) fn all(level: SandboxLevel, home: PathBuf, work: PathBuf, temporary: PathBuf) -> [Self; 3] {
+        let places = match level {
+            SandboxLevel::Process | SandboxLevel::Landlock => [home.clone(), work.clone(), temporary.clone()],
+            SandboxLevel::Bubblewrap | SandboxLevel::Container => ["/home/agent", "/work", "/tmp"].map(PathBuf::from),
+        };
+        let mut outside = [home, work, temporary].into_iter();
+        places.map(|inside| Self {
+            outside: outside.next().unwrap_or_default(),
+            inside,
+        })
     }
 
     /// The rest of `path`, an agent's, if it lies in this folder.

@@ -1,6 +1,9 @@
 //! The word that what runs in a sandbox sends to its worker.
 
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
 use std::io::{self, Read as _};
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
@@ -44,12 +47,28 @@ pub(super) fn channel() -> io::Result<(Listener, Speaker)> {
 }
 
 impl Listener {
-    /// What was said so far; to be asked once nobody is left who could say more.
+    /// What was said first; to be asked once nobody is left who could say more.
     pub(super) fn word(&mut self) -> Option<Word> {
         let mut text = Vec::new();
         // Ends with the other end, or where there is nothing more to read.
         let _ = (&mut self.0).take(LONGEST).read_to_end(&mut text);
-        serde_json::from_slice(&text).ok()
+        let first = text.split(|&byte| byte == b'\n').next()?;
+        serde_json::from_slice(first).ok()
+    }
+
+    /// Tells what runs in the sandbox to end, and everything with it. What it has to say can still be heard.
+    pub(super) fn hang_up(&self) {
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+}
+
+/// Says `word`, on a line of its own.
+#[cfg(target_os = "linux")]
+pub(super) fn say(mut channel: &UnixStream, word: &Word) {
+    if let Ok(mut text) = serde_json::to_vec(word) {
+        text.push(b'\n');
+        // A worker that is gone does not want to know.
+        let _ = channel.write_all(&text);
     }
 }
 

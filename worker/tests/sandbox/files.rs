@@ -22,9 +22,20 @@ pub(crate) async fn reads_the_system_and_its_own_folders_only(level: SandboxLeve
         cat "$3"/*/lock; ls "$3"/*/
     "#;
     let sandboxes = seat.sandboxes();
-    let args = [secret.to_str().unwrap(), home.to_str().unwrap(), sandboxes.to_str().unwrap()];
+    let args = [
+        secret.to_str().unwrap(),
+        home.to_str().unwrap(),
+        sandboxes.to_str().unwrap(),
+    ];
     let ran = seat.shell(script, &args).await;
-    for line in ["its own file", "system-read", "secret-refused", "shadow-refused", "root-refused", "sandboxes-refused"] {
+    for line in [
+        "its own file",
+        "system-read",
+        "secret-refused",
+        "shadow-refused",
+        "root-refused",
+        "sandboxes-refused",
+    ] {
         ran.assert_line(line);
     }
     assert!(!ran.text.contains("planted"), "{}", ran.text);
@@ -48,7 +59,10 @@ pub(crate) async fn writes_its_own_folders_only(level: SandboxLevel) {
     let ran = seat.shell(script, &[host.to_str().unwrap()]).await;
     ran.assert_line("own-written");
     assert!(!ran.text.contains("device-made"), "{}", ran.text);
-    let names: Vec<_> = fs::read_dir(&host).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> = fs::read_dir(&host)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(names, ["precious"]);
     assert_eq!(fs::read_to_string(host.join("precious")).unwrap(), "before");
     for folder in ["/", "/usr", "/usr/bin", "/etc", "/dev", "/dev/shm", "/var/tmp"] {
@@ -72,11 +86,18 @@ pub(crate) async fn links_out_of_the_work_folder_lead_nowhere(level: SandboxLeve
         ran.assert_line(line);
     }
     // The worker itself is not led astray by them when it writes for the next turn.
-    seat.sandbox.write(&seat.sandbox.home().join("config.json"), b"next turn").unwrap();
-    seat.sandbox.write(&seat.sandbox.home().join(".agent/new"), b"next turn").unwrap_err();
+    seat.sandbox
+        .write(&seat.sandbox.home().join("config.json"), b"next turn")
+        .unwrap();
+    seat.sandbox
+        .write(&seat.sandbox.home().join(".agent/new"), b"next turn")
+        .unwrap_err();
     seat.shell("exit 0", &[]).await;
     drop(seat.sandbox);
-    let names: Vec<_> = fs::read_dir(&host).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> = fs::read_dir(&host)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(names, ["precious"]);
     assert_eq!(fs::read_to_string(host.join("precious")).unwrap(), "before");
 }
@@ -85,7 +106,11 @@ pub(crate) async fn files_named_in_the_config_are_read(level: SandboxLevel) {
     let seat = Seat::new(level);
     let host = seat.host_folder();
     let (script, beside) = (host.join("agent.sh"), host.join("beside"));
-    fs::write(&script, "echo the-script-ran; cat \"$1\" || echo beside-refused; echo x >> \"$0\" || echo change-refused").unwrap();
+    fs::write(
+        &script,
+        "echo the-script-ran; cat \"$1\" || echo beside-refused; echo x >> \"$0\" || echo change-refused",
+    )
+    .unwrap();
     fs::write(&beside, "planted").unwrap();
     symlink(&script, host.join("link")).unwrap();
     let mut spec = seat.spec("/bin/sh", &[script.to_str().unwrap(), beside.to_str().unwrap()]);
@@ -93,5 +118,14 @@ pub(crate) async fn files_named_in_the_config_are_read(level: SandboxLevel) {
     let ran = seat.run(&spec).await;
     for line in ["the-script-ran", "beside-refused", "change-refused"] {
         ran.assert_line(line);
+    }
+}
+
+pub(crate) async fn its_paths_are_always_the_same(level: SandboxLevel) {
+    for _ in 0..2 {
+        let seat = Seat::new(level);
+        let ran = seat.shell("pwd; echo $HOME $TMPDIR; id -un", &[]).await;
+        assert_eq!(ran.text, "/work\n/home/agent /tmp\nagent\n");
+        assert_eq!(seat.sandbox.home().to_str(), Some("/home/agent"));
     }
 }

@@ -54,8 +54,15 @@ attempt('metadata', lambda: reach('169.254.169.254', 80))
 attempt('outside', lambda: reach('192.0.2.1', 443))
 attempt('name', lambda: reach('example.com', 443))
 "#;
-    let ran = seat.python(program, &[&ways[0], &ways[1], &other.port.to_string()]).await;
-    assert_eq!(ran.text.lines().filter(|line| *line == "hello").count(), 2, "{}", ran.text);
+    let ran = seat
+        .python(program, &[&ways[0], &ways[1], &other.port.to_string()])
+        .await;
+    assert_eq!(
+        ran.text.lines().filter(|line| *line == "hello").count(),
+        2,
+        "{}",
+        ran.text
+    );
     assert!(!ran.text.contains(" ok"), "{}", ran.text);
     let curl = r#"
         command -v curl >/dev/null || { echo "install curl: apt-get install curl"; exit 1; }
@@ -100,7 +107,20 @@ attempt('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))
     for line in ["tcp ok", "tcp6 ok", "pair-stream ok", "pair-seqpacket ok"] {
         ran.assert_line(line);
     }
-    let refused = ["udp", "udp6", "raw", "mptcp", "sctp", "packet", "netlink", "unix", "vsock", "alg", "pair-datagram", "bind"];
+    let refused = [
+        "udp",
+        "udp6",
+        "raw",
+        "mptcp",
+        "sctp",
+        "packet",
+        "netlink",
+        "unix",
+        "vsock",
+        "alg",
+        "pair-datagram",
+        "bind",
+    ];
     for name in refused {
         ran.assert_line(&format!("{name} EACCES"));
     }
@@ -150,4 +170,58 @@ attempt('sendmsg', lambda: socket.socket().sendmsg([b'escaped'], [], FASTOPEN, a
     let ran = seat.python(program, &[&other.port.to_string()]).await;
     assert!(!ran.text.contains(" ok"), "{}", ran.text);
     assert_eq!(other.met(), 0);
+}
+
+pub(crate) async fn there_is_no_interface_but_loopback(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let program = r"
+print(socket.if_nameindex())
+def send(host):
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'escaped', (host, 53))
+for host in ('8.8.8.8', '169.254.169.254', '192.0.2.1'):
+    attempt('datagram', lambda: send(host))
+attempt('vsock', lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM))
+attempt('packet', lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+attempt('raw', lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
+";
+    let ran = seat.python(program, &[]).await;
+    ran.assert_line("[(1, 'lo')]");
+    ran.assert_line("vsock EACCES");
+    assert!(!ran.text.contains(" ok"), "{}", ran.text);
+}
+
+pub(crate) async fn large_and_slow_answers_come_through_the_ways_whole(level: SandboxLevel) {
+    use std::io::{Read as _, Write as _};
+    const SIZE: usize = 3_000_000;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // Reads to the end, then answers in two pieces: both directions end by themselves.
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut heard = Vec::new();
+            connection.read_to_end(&mut heard).unwrap();
+            connection.write_all(&heard).unwrap();
+            connection.write_all(b"end").unwrap();
+        }
+    });
+    let mut seat = Seat::new(level);
+    let way = seat.sandbox.open_way(port).unwrap().to_string();
+    let program = r"
+import threading
+def echo():
+    connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])), timeout=20)
+    sent = os.urandom(int(sys.argv[2]))
+    def send():
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+    threading.Thread(target=send).start()
+    heard = b''.join(iter(lambda: connection.recv(1 << 16), b''))
+    print('whole' if heard == sent + b'end' else 'cut')
+threads = [threading.Thread(target=echo) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+";
+    let ran = seat.python(program, &[&way, &SIZE.to_string()]).await;
+    assert_eq!(ran.text, "whole\n".repeat(4));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::seat::{LAUNCHER, launcher};
+use crate::seat::{HELD_AGENT, LAUNCHER, launcher};
 
 /// Debian's user for what is to own nothing.
 const NOBODY: &str = "65534";
@@ -22,12 +22,16 @@ fn again_as_nobody(scenarios: &str) {
     };
     let tests = copy(&std::env::current_exe().unwrap(), "tests");
     let program = copy(&launcher().program, "mcproctor-worker");
+    let example = launcher().program.with_file_name("examples").join("held_agent");
+    let example = copy(&example, "held_agent");
     let temporary = folder.path().join("tmp");
     fs::create_dir(&temporary).unwrap();
     fs::set_permissions(&temporary, fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = if rustix::process::geteuid().is_root() {
         let mut command = Command::new("setpriv");
-        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"]).arg(&tests);
+        command
+            .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
+            .arg(&tests);
         command
     } else {
         Command::new(&tests)
@@ -35,16 +39,26 @@ fn again_as_nobody(scenarios: &str) {
     let output = command
         .args(["--test-threads", "2", scenarios])
         .env(LAUNCHER, &program)
+        .env(HELD_AGENT, &example)
         .env("TMPDIR", &temporary)
         .current_dir(&temporary)
         .output()
         .expect("setpriv is in Debian's package util-linux");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(!text.contains("running 0 tests"), "{text}");
 }
 
 #[test]
 fn an_ordinary_user_holds_the_same_at_landlock() {
     again_as_nobody("held::landlock::");
+}
+
+#[test]
+fn an_ordinary_user_holds_the_same_at_bubblewrap() {
+    again_as_nobody("held::bubblewrap::");
 }

@@ -25,11 +25,25 @@ impl Drop for Bystander {
 
 pub(crate) async fn arguments_input_output_and_exit_arrive_unchanged(level: SandboxLevel) {
     let seat = Seat::new(level);
-    let mut spec = seat.spec("/bin/sh", &["-c", "printf '%s|' \"$@\"; wc -c; printf oops >&2; exit 7", "sh", "--", "a b", "", "-x=\"y\""]);
+    let mut spec = seat.spec(
+        "/bin/sh",
+        &[
+            "-c",
+            "printf '%s|' \"$@\"; wc -c; printf oops >&2; exit 7",
+            "sh",
+            "--",
+            "a b",
+            "",
+            "-x=\"y\"",
+        ],
+    );
     spec.stdin = vec![b'x'; 200_000];
     let ran = seat.run(&spec).await;
     assert_eq!(ran.text.trim(), "--|a b||-x=\"y\"|200000");
-    assert_eq!((ran.end.code, ran.end.signal, ran.end.sandbox_fault), (Some(7), None, None));
+    assert_eq!(
+        (ran.end.code, ran.end.signal, ran.end.sandbox_fault),
+        (Some(7), None, None)
+    );
     assert_eq!(ran.end.stderr_tail, "oops");
     let ran = seat.shell("kill -SEGV $$", &[]).await;
     assert_eq!((ran.end.code, ran.end.signal), (None, Some(11)), "{:?}", ran.end);
@@ -53,6 +67,9 @@ for name, pid in {'worker': worker, 'bystander': bystander, 'parent': os.getppid
                 raise OSError(ctypes.get_errno(), '')
         attempt('attach-' + name, attach)
         attempt('handle-' + name, lambda: call(438, call(434, pid, 0), 0, 0))
+attempt('kill-parent', lambda: os.kill(os.getppid(), signal.SIGKILL))
+__import__('time').sleep(0.2)
+print('still here')
 ";
     let args = [std::process::id().to_string(), bystander.0.id().to_string()];
     let ran = seat.python(program, &[&args[0], &args[1]]).await;
@@ -62,6 +79,7 @@ for name, pid in {'worker': worker, 'bystander': bystander, 'parent': os.getppid
             assert!(!ran.text.lines().any(|found| found == line), "{}", ran.text);
         }
     }
+    ran.assert_line("still here");
     assert!(alive(bystander.0.id()));
 }
 
@@ -100,7 +118,14 @@ attempt('bpf', lambda: call(321, 0, 0, 0))
 ";
     let ran = seat.python(program, &[]).await;
     if cfg!(target_arch = "x86_64") {
-        for line in ["unshare EPERM", "clone EPERM", "clone3 ENOSYS", "ring ENOSYS", "keys EPERM", "bpf EPERM"] {
+        for line in [
+            "unshare EPERM",
+            "clone EPERM",
+            "clone3 ENOSYS",
+            "ring ENOSYS",
+            "keys EPERM",
+            "bpf EPERM",
+        ] {
             ran.assert_line(line);
         }
     }
@@ -112,7 +137,9 @@ pub(crate) async fn it_inherits_no_file_of_the_worker(level: SandboxLevel) {
     let open = tempfile::tempfile().unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
     assert!(open.as_raw_fd() > 2);
-    let ran = seat.python("print(sorted(int(name) for name in os.listdir('/proc/self/fd')))", &[]).await;
+    let ran = seat
+        .python("print(sorted(int(name) for name in os.listdir('/proc/self/fd')))", &[])
+        .await;
     // The fourth is the folder that is being listed.
     assert_eq!(ran.text.trim(), "[0, 1, 2, 3]");
 }
@@ -131,6 +158,106 @@ pub(crate) async fn daemons_end_with_it(level: SandboxLevel) {
     ran.assert_line("laid");
     assert!(ran.end.leftovers >= 3, "{:?}", ran.end);
     until("the daemons are gone", || sleeping(&mark) == 0).await;
+}
+
+pub(crate) async fn signals_are_passed_on_and_the_dead_are_buried(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let script = r#"
+        for index in 1 2 3 4 5; do (setsid sh -c 'exit 0' &) ; done
+        trap 'echo told; exit 5' TERM
+        echo ready
+        while :; do sleep 0.05; done
+    "#;
+    let mut process = seat.start(&seat.spec("/bin/sh", &["-c", script]), Limits::default());
+    assert!(matches!(process.next().await, Output::Line(_)));
+    let first = process.id().unwrap();
+    until("nobody waits to be buried", || zombies_below(first) == 0).await;
+    let supervisor = supervisor_below(first);
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(supervisor).unwrap(),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
+    let ran = crate::seat::finish(process).await;
+    ran.assert_line("told");
+    assert_eq!(ran.end.code, Some(5));
+}
+
+fn stat_of(pid: i32) -> Option<(char, i32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit(')').next()?.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// A process with its descendants: number and state.
+fn below(first: i32) -> Vec<(i32, char)> {
+    let processes: Vec<(i32, char, i32)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| stat_of(pid).map(|(state, parent)| (pid, state, parent)))
+        .collect();
+    let mut found: Vec<(i32, char)> = processes
+        .iter()
+        .filter(|(pid, ..)| *pid == first)
+        .map(|p| (p.0, p.1))
+        .collect();
+    let mut next = 0;
+    while let Some(&(parent, _)) = found.get(next) {
+        found.extend(processes.iter().filter(|p| p.2 == parent).map(|p| (p.0, p.1)));
+        next += 1;
+    }
+    found
+}
+
+fn zombies_below(first: i32) -> usize {
+    below(first).iter().filter(|(_, state)| *state == 'Z').count()
+}
+
+/// Our own program, which is the parent of the agent.
+fn supervisor_below(first: i32) -> i32 {
+    let is_ours = |pid: i32| {
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+            line.split(|&byte| byte == 0)
+                .nth(1)
+                .is_some_and(|word| word == b"sandboxed")
+        })
+    };
+    below(first)
+        .into_iter()
+        .map(|(pid, _)| pid)
+        .find(|&pid| is_ours(pid))
+        .unwrap()
+}
+
+pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
+    let base = tempfile::tempdir().unwrap();
+    let mark = format!("8{}", std::process::id());
+    let example = std::env::var_os(crate::seat::HELD_AGENT).map_or_else(
+        || {
+            std::env::current_exe()
+                .unwrap()
+                .parent()
+                .unwrap()
+                .parent()
+                .unwrap()
+                .join("examples/held_agent")
+        },
+        std::path::PathBuf::from,
+    );
+    let mut worker = Command::new(example)
+        .arg(base.path())
+        .arg(level.name())
+        .arg(crate::seat::launcher().program)
+        .arg(&mark)
+        .spawn()
+        .unwrap();
+    until("the agent and its daemon are there", || sleeping(&mark) == 2).await;
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    until("both are gone", || sleeping(&mark) == 0).await;
+    assert_eq!(mcproctor_worker::sandbox::Sandbox::remove_stale(base.path()), 1);
+    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
 }
 
 /// Processes that sleep for this long.
@@ -172,4 +299,11 @@ pub(crate) async fn nothing_is_left_after_many(level: SandboxLevel) {
     }
     until("the sleepers are gone", || sleeping(&mark) == 0).await;
     until("the descriptors are closed", || (mounts(), descriptors()) == before).await;
+}
+
+pub(crate) async fn it_sees_no_process_but_its_own(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let program = "print([name for name in os.listdir('/proc') if name.isdigit()], os.getuid(), socket.gethostname())";
+    let ran = seat.python(program, &[]).await;
+    assert_eq!(ran.text.trim(), "['1', '2'] 1000 sandbox");
 }

@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Names the worker's program where the tests were copied to another place.
 pub(crate) const LAUNCHER: &str = "MCPROCTOR_TEST_LAUNCHER";
 
+/// Names the program of `examples/held_agent.rs` there.
+pub(crate) const HELD_AGENT: &str = "MCPROCTOR_TEST_HELD_AGENT";
+
 /// What a hostile program printed, and how it ended.
 pub(crate) struct Ran {
     pub(crate) text: String,
@@ -28,7 +31,12 @@ impl Ran {
     /// Whether one of the lines is exactly this.
     #[track_caller]
     pub(crate) fn assert_line(&self, line: &str) {
-        assert!(self.text.lines().any(|found| found == line), "no line {line:?} in:\n{}\n{:?}", self.text, self.end);
+        assert!(
+            self.text.lines().any(|found| found == line),
+            "no line {line:?} in:\n{}\n{:?}",
+            self.text,
+            self.end
+        );
     }
 }
 
@@ -39,7 +47,9 @@ pub(crate) struct Seat {
 }
 
 pub(crate) fn launcher() -> Launcher {
-    Launcher::of(std::env::var_os(LAUNCHER).map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_mcproctor-worker")), PathBuf::from))
+    Launcher::of(
+        std::env::var_os(LAUNCHER).map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_mcproctor-worker")), PathBuf::from),
+    )
 }
 
 /// Panics, with what would help, where this machine does not have the level.
@@ -104,7 +114,10 @@ impl Seat {
 
     /// Runs a Python program; `args` are `sys.argv[1]` and so on.
     pub(crate) async fn python(&self, program: &str, args: &[&str]) -> Ran {
-        assert!(Path::new("/usr/bin/python3").exists(), "install Python: apt-get install python3");
+        assert!(
+            Path::new("/usr/bin/python3").exists(),
+            "install Python: apt-get install python3"
+        );
         let program = format!("{TRY}\n{program}");
         let all: Vec<&str> = ["-c", &program].into_iter().chain(args.iter().copied()).collect();
         let ran = self.run(&self.spec("/usr/bin/python3", &all)).await;
@@ -163,5 +176,8 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    assert!(tokio::time::timeout(Duration::from_secs(20), waiting).await.is_ok(), "never: {what}");
+    assert!(
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.is_ok(),
+        "never: {what}"
+    );
 }

@@ -9,7 +9,14 @@ const FIRST: libc::c_uint = 3;
 /// Lets every open file but the standard streams close when the next program is executed.
 pub(super) fn close_on_exec() -> io::Result<()> {
     // SAFETY: the call is given no pointer; it marks descriptors and closes none.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            FIRST,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        )
+    };
     if result == 0 {
         return Ok(());
     }

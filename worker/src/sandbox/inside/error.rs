@@ -6,8 +6,6 @@ use std::path::PathBuf;
 /// Why a process could not be shut in, for people: fits after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InsideError {
-    #[error("read the plan of the sandbox: {0}")]
-    Plan(#[from] serde_json::Error),
     #[error("keep files of the worker from the agent: {0}")]
     Descriptors(io::Error),
     #[error("let Landlock confine it to {path}: {why}", path = path.display())]
@@ -18,6 +16,12 @@ pub(super) enum InsideError {
     Partial,
     #[error("give up capabilities: {0}")]
     Capabilities(io::Error),
+    #[error("open the way to the proxies and the relay: {0}")]
+    Way(io::Error),
+    #[error("stay with the agent: {0}")]
+    Supervise(io::Error),
+    #[error("limit what it uses: {0}")]
+    Limits(io::Error),
     #[error("filter system calls: {0}")]
     Filter(String),
     #[error("start {program}: {source}", program = program.display())]

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
-    apply_filter, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter, sock_filter,
 };
 
 use super::error::InsideError;
@@ -69,9 +69,24 @@ fn guarded(program: BpfProgram) -> BpfProgram {
     if !cfg!(target_arch = "x86_64") {
         return program;
     }
-    let load_number = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
-    let unless_x32 = sock_filter { code: 0x35, jt: 0, jf: 1, k: X32 };
-    let refuse = sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs() };
+    let load_number = sock_filter {
+        code: 0x20,
+        jt: 0,
+        jf: 0,
+        k: 0,
+    };
+    let unless_x32 = sock_filter {
+        code: 0x35,
+        jt: 0,
+        jf: 1,
+        k: X32,
+    };
+    let refuse = sock_filter {
+        code: 0x06,
+        jt: 0,
+        jf: 0,
+        k: libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs(),
+    };
     [load_number, unless_x32, refuse].into_iter().chain(program).collect()
 }
 
@@ -113,11 +128,7 @@ fn refused_sockets(sockets: Sockets) -> Result<Rules, InsideError> {
             pair.extend(other_types(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
             rules.insert(libc::SYS_socketpair, pair);
             // Data in the first packet connects without connect(2), which is where Landlock looks.
-            for (call, flags) in [
-                (libc::SYS_sendto, 3),
-                (libc::SYS_sendmsg, 2),
-                (libc::SYS_sendmmsg, 3),
-            ] {
+            for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
                 let fast_open = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
                 let refused = rule(vec![when(flags, SeccompCmpOp::MaskedEq(fast_open), fast_open)?])?;
                 rules.insert(call, vec![refused]);
@@ -159,7 +170,10 @@ fn refused_calls() -> Result<Rules, InsideError> {
     .map(|call| (call, Vec::new()))
     .collect();
     let mut clone = Vec::new();
-    for bit in (0..u64::BITS).map(|shift| 1 << shift).filter(|bit| NAMESPACES & bit != 0) {
+    for bit in (0..u64::BITS)
+        .map(|shift| 1 << shift)
+        .filter(|bit| NAMESPACES & bit != 0)
+    {
         clone.push(rule(vec![when(0, SeccompCmpOp::MaskedEq(bit), bit)?])?);
     }
     rules.insert(libc::SYS_clone, clone);

@@ -3,13 +3,17 @@
 //!
 //! A process that was forked from one with threads may do no more than async-signal-safe calls (fork(2)), and laying down
 //! rules takes memory and files. So the worker starts its own program anew, and that, alone in its process, has all the
-//! time it needs: it confines itself for good, says so if it cannot, and executes the agent.
+//! time it needs. It forks once more, and the child confines itself for good, says so if it cannot, and executes the agent.
+//! The parent stays outside the confinement, where the agent cannot reach it, and sees that nothing outlives the agent.
 
 mod capabilities;
+mod carry;
 mod command;
 mod descriptors;
 mod error;
 mod filter;
 mod landlock;
+mod limits;
+mod supervisor;
 
 pub use command::{SandboxedArgs, sandboxed};

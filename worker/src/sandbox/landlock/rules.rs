@@ -14,8 +14,6 @@ pub(in crate::sandbox) struct Rules {
     pub(in crate::sandbox) files: Vec<(PathBuf, FileRight)>,
     /// Ports that it may connect to by TCP, at whatever host. It may bind none.
     pub(in crate::sandbox) ports: Vec<u16>,
-    /// Sockets that it may make.
-    pub(in crate::sandbox) sockets: Sockets,
 }
 
 /// What may be done with a file, or with all that is in a folder.
@@ -33,8 +31,7 @@ pub(in crate::sandbox) enum FileRight {
 }
 
 /// Sockets that an agent may make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Sockets {
     /// TCP, and pairs of Unix sockets.
     OnlyTcp,

@@ -1,0 +1,202 @@
+//! The arguments of `bwrap`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::etc;
+use crate::sandbox::landlock::{FileRight, SYSTEM};
+use crate::sandbox::view::View;
+
+/// Where our own program lies inside; it is the first process there.
+pub(super) const LAUNCHER: &str = "/run/mcproctor/launcher";
+
+/// Where the sockets of the ways lie inside.
+pub(super) const WAYS: &str = "/run/mcproctor/ways";
+
+/// Everything of the kernel's that can be the agent's own. Without a control group's namespace an old kernel still holds.
+pub(super) const NAMESPACES: [&str; 16] = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-net",
+    "--unshare-cgroup-try",
+    "--uid",
+    etc::ID,
+    "--gid",
+    etc::ID,
+    "--hostname",
+    "sandbox",
+    "--cap-drop",
+    "ALL",
+    "--chdir",
+    "/",
+];
+
+/// Where the parts of one sandbox lie outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room<'a> {
+    pub(super) launcher: &'a Path,
+    pub(super) ways: &'a Path,
+    pub(super) etc: &'a Path,
+    pub(super) own_folders: &'a [&'a View],
+    pub(super) cwd: &'a Path,
+}
+
+/// The arguments up to the program. `installed` is what is shown of the host beside the system, at the place where it lies.
+pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString> {
+    let mut args: Vec<OsString> = NAMESPACES.into_iter().map(Into::into).collect();
+    let mut shown: Vec<PathBuf> = Vec::new();
+    system(&mut args, &mut shown);
+    for name in etc::OWN {
+        let inside = Path::new("/etc").join(name);
+        bind(&mut args, "--ro-bind", &room.etc.join(name), &inside);
+    }
+    words(
+        &mut args,
+        &[
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--dir",
+            "/var",
+            "--symlink",
+            "../tmp",
+            "/var/tmp",
+        ],
+    );
+    for folder in room.own_folders {
+        bind(&mut args, "--bind", &folder.outside, &folder.inside);
+    }
+    installed_files(&mut args, &mut shown, installed);
+    bind(&mut args, "--ro-bind", room.launcher, Path::new(LAUNCHER));
+    bind(&mut args, "--ro-bind", room.ways, Path::new(WAYS));
+    words(&mut args, &["--remount-ro", "/", "--as-pid-1", "--chdir"]);
+    args.push(room.cwd.into());
+    args
+}
+
+/// The system, read-only. What is a link there is one here: `/bin` to `/usr/bin`, as a rule.
+fn system(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>) {
+    for (path, right) in SYSTEM {
+        let path = Path::new(path);
+        let own = path.parent() == Some(Path::new("/etc"))
+            && path
+                .file_name()
+                .is_some_and(|name| etc::OWN.iter().any(|own| name == *own));
+        // Both are mounted anew.
+        let fresh = path.starts_with("/proc") || path.starts_with("/dev");
+        if own || fresh || !path.exists() {
+            continue;
+        }
+        match path.read_link() {
+            Ok(target) if right == FileRight::Run => link(args, &target, path),
+            _ => {
+                bind(args, "--ro-bind", path, path);
+                shown.push(path.to_owned());
+            }
+        }
+    }
+}
+
+/// Programs with what was installed with them: folders before what lies in them, which is then there already.
+fn installed_files(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>, installed: &[PathBuf]) {
+    let mut files: Vec<&PathBuf> = installed.iter().collect();
+    files.sort_by_key(|path| path.components().count());
+    for path in files {
+        if shown.iter().any(|folder| path.starts_with(folder)) || below_a_link(path) {
+            continue;
+        }
+        match path.read_link() {
+            Ok(target) => link(args, &target, path),
+            Err(_) => bind(args, "--ro-bind", path, path),
+        }
+        shown.push(path.clone());
+    }
+}
+
+/// Whether one of the system's links leads to it: `/bin/sh` is there with `/usr/bin/sh`.
+fn below_a_link(path: &Path) -> bool {
+    SYSTEM
+        .into_iter()
+        .any(|(folder, right)| right == FileRight::Run && path.starts_with(folder))
+}
+
+fn bind(args: &mut Vec<OsString>, how: &str, outside: &Path, inside: &Path) {
+    args.extend([how.into(), outside.into(), inside.into()]);
+}
+
+fn link(args: &mut Vec<OsString>, target: &Path, path: &Path) {
+    args.extend(["--symlink".into(), target.into(), path.into()]);
+}
+
+fn words(args: &mut Vec<OsString>, words: &[&str]) {
+    args.extend(words.iter().map(OsString::from));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn line(installed: &[PathBuf]) -> Vec<String> {
+        let home = View {
+            outside: "/sandboxes/a/home".into(),
+            inside: "/home/agent".into(),
+        };
+        let room = Room {
+            launcher: Path::new("/opt/mcproctor"),
+            ways: Path::new("/sandboxes/a/ways"),
+            etc: Path::new("/sandboxes/a/etc"),
+            own_folders: &[&home],
+            cwd: Path::new("/work"),
+        };
+        let args = arguments(&room, installed);
+        args.into_iter().map(|arg| arg.into_string().unwrap()).collect()
+    }
+
+    fn at(line: &[String], words: &[&str]) -> Option<usize> {
+        line.windows(words.len()).position(|found| found == words)
+    }
+
+    #[test]
+    fn there_is_no_network_and_the_root_is_closed_last() {
+        let line = line(&[]);
+        assert!(at(&line, &["--unshare-net"]).is_some());
+        assert!(!line.iter().any(|arg| arg == "--share-net"));
+        let closed = at(&line, &["--remount-ro", "/"]).unwrap();
+        let last_bind = line
+            .iter()
+            .rposition(|arg| arg.starts_with("--") && arg.contains("bind"))
+            .unwrap();
+        assert!(last_bind < closed);
+    }
+
+    #[test]
+    fn only_its_own_folders_can_be_written() {
+        let line = line(&[]);
+        let writable: Vec<_> = line.iter().filter(|arg| *arg == "--bind").collect();
+        assert_eq!(writable.len(), 1);
+        assert!(at(&line, &["--bind", "/sandboxes/a/home", "/home/agent"]).is_some());
+        assert!(at(&line, &["--ro-bind", "/sandboxes/a/etc/passwd", "/etc/passwd"]).is_some());
+        assert!(at(&line, &["--ro-bind", "/etc/passwd", "/etc/passwd"]).is_none());
+    }
+
+    #[test]
+    fn what_lies_in_a_folder_that_is_shown_is_not_shown_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("node_modules");
+        std::fs::create_dir_all(tree.join(".bin")).unwrap();
+        std::os::unix::fs::symlink("../agent", tree.join(".bin/agent")).unwrap();
+        let line = line(&[tree.join(".bin/agent"), tree.clone(), "/usr/bin/node".into()]);
+        let tree = tree.to_str().unwrap();
+        assert!(at(&line, &["--ro-bind", tree, tree]).is_some());
+        assert!(
+            !line
+                .iter()
+                .any(|arg| arg.ends_with(".bin/agent") || arg == "/usr/bin/node")
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether this machine can do it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use super::arguments::NAMESPACES;
+use crate::sandbox::ability::Unavailable;
+
+/// The program.
+const PROGRAM: &str = "bwrap";
+
+/// What the level holds, for people.
+pub(in crate::sandbox) fn describe(program: &Path) -> String {
+    format!(
+        "{}: no network, namespaces of its own, a read-only system",
+        program.display()
+    )
+}
+
+/// The program, once it has been seen to work. Starts it for that, once in the life of this process.
+pub(in crate::sandbox) fn ready() -> Result<PathBuf, Unavailable> {
+    static READY: OnceLock<Result<PathBuf, Unavailable>> = OnceLock::new();
+    READY.get_or_init(try_it).clone()
+}
+
+fn try_it() -> Result<PathBuf, Unavailable> {
+    let program = find().ok_or_else(|| {
+        Unavailable::new(
+            "the program `bwrap` is not installed",
+            "install it (`apt-get install bubblewrap`), or use `landlock`",
+        )
+    })?;
+    let mut command = Command::new(&program);
+    command
+        .args(NAMESPACES)
+        .args([
+            "--ro-bind",
+            "/",
+            "/",
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--as-pid-1",
+            "--",
+            "/bin/true",
+        ])
+        .stdin(Stdio::null());
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(Unavailable::new(
+            format!(
+                "`bwrap` does not work here: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ),
+            "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a \
+             container also an unmasked /proc), or use `landlock`",
+        )),
+        Err(error) => Err(Unavailable::new(
+            format!("{} cannot be started: {error}", program.display()),
+            "install it anew (`apt-get install bubblewrap`), or use `landlock`",
+        )),
+    }
+}
+
+fn find() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .chain([PathBuf::from("/usr/bin"), PathBuf::from("/usr/local/bin")])
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(PROGRAM))
+        .find(|program| program.is_file())
+}
