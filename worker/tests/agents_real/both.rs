@@ -4,7 +4,7 @@ use mcproctor_proto::turn::TurnEnding;
 
 use super::*;
 
-pub(super) async fn two_turns(kind: AgentKind) {
+pub(super) async fn two_turns(kind: AgentKind, level: SandboxLevel) {
     let scenario = "
 scenarios:
   - when: weather
@@ -14,7 +14,7 @@ scenarios:
         call: {tool: get_current_weather, arguments: {city: Graz}}
       - answer: 'Found: {result}'
 ";
-    let mut seat = Seat::take(kind, scenario, |_, _| ()).await;
+    let mut seat = Seat::take_at(level, kind, scenario, |_, _| ()).await;
     let first = seat.turn(0, "How is the weather?").await;
     assert_eq!(
         (first.ending, first.reply.as_str()),
@@ -111,9 +111,9 @@ pub(super) async fn shell(kind: AgentKind) {
     assert!(reading.escapes[0].what.contains("echo escaped"));
 }
 
-pub(super) async fn killed(kind: AgentKind) {
+pub(super) async fn killed(kind: AgentKind, level: SandboxLevel) {
     let scenario = "scenarios: [{when: hi, steps: [{call: list_cities}, {hang: at-once}]}]";
-    let mut seat = Seat::take(kind, scenario, |_, _| ()).await;
+    let mut seat = Seat::take_at(level, kind, scenario, |_, _| ()).await;
     let mut process = seat.start(0, "hi");
     loop {
         match tokio::time::timeout(PATIENCE, process.next()).await.unwrap() {
@@ -127,7 +127,7 @@ pub(super) async fn killed(kind: AgentKind) {
         }
     }
     process.kill_tree().await;
-    assert_eq!(processes_of(&seat.sandbox), Vec::<PathBuf>::new());
+    assert_eq!(processes_of(&seat), Vec::<PathBuf>::new());
     let end = process.wait().await;
     assert!(end.killed);
     let reading = seat.finish(end);

@@ -9,7 +9,7 @@ const KIND: AgentKind = AgentKind::Claude;
 
 #[tokio::test]
 async fn claude_holds_two_turns_in_one_session_with_the_servers_tools_only() {
-    both::two_turns(KIND).await;
+    both::two_turns(KIND, SandboxLevel::Process).await;
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn claude_leaves_a_trace_when_it_uses_its_shell() {
 
 #[tokio::test]
 async fn claude_is_killed_whole_while_the_model_is_silent() {
-    both::killed(KIND).await;
+    both::killed(KIND, SandboxLevel::Process).await;
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ const SCRIPTING_MODEL: &str = "gpt-6-sol";
 
 #[tokio::test]
 async fn codex_holds_two_turns_in_one_thread_with_the_servers_tools_only() {
-    both::two_turns(KIND).await;
+    both::two_turns(KIND, SandboxLevel::Process).await;
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn codex_leaves_a_trace_when_it_uses_its_shell() {
 
 #[tokio::test]
 async fn codex_is_killed_whole_while_the_model_is_silent() {
-    both::killed(KIND).await;
+    both::killed(KIND, SandboxLevel::Process).await;
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod both;
 mod claude;
 mod codex;
 mod command;
+mod levels;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,6 +45,15 @@ struct Seat {
 
 impl Seat {
     async fn take(kind: AgentKind, scenario: &str, change: impl FnOnce(&mut Agent, &mut Place)) -> Self {
+        Self::take_at(SandboxLevel::Process, kind, scenario, change).await
+    }
+
+    async fn take_at(
+        level: SandboxLevel,
+        kind: AgentKind,
+        scenario: &str,
+        change: impl FnOnce(&mut Agent, &mut Place),
+    ) -> Self {
         point_to_installed_agents();
         let stop = CancellationToken::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -52,7 +62,7 @@ impl Seat {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let model = ScriptedModel::start(listener, Scenarios::from_yaml(scenario).unwrap()).unwrap();
         let base = tempfile::tempdir().unwrap();
-        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), SandboxLevel::Process, &launcher()).unwrap();
+        let mut sandbox = Sandbox::set_up(&base.path().join("sandboxes"), level, &launcher()).unwrap();
         let mut agent = Agent {
             name: kind.to_string(),
             kind,
@@ -81,11 +91,19 @@ impl Seat {
                 format!("http://{server}{}", weather_server::MCP_PATH),
             )],
             model_url: Some(model.base_url()),
-            confined: false,
+            confined: level > SandboxLevel::Process,
             own_home: None,
             session: "00000000-0000-4000-8000-000000000001".to_owned(),
         };
         change(&mut agent, &mut place);
+        for url in place
+            .mcp_servers
+            .iter_mut()
+            .map(|(_, url)| url)
+            .chain(&mut place.model_url)
+        {
+            *url = seen_from_inside(&mut sandbox, url);
+        }
         let driver = driver(&agent, &place).unwrap();
         let files = OutputFiles {
             stdout: base.path().join("stdout"),
@@ -158,9 +176,19 @@ impl Seat {
     }
 }
 
+/// The address under which an agent in the sandbox finds what listens at `url`.
+fn seen_from_inside(sandbox: &mut Sandbox, url: &str) -> String {
+    let rest = url.strip_prefix("http://127.0.0.1:").unwrap();
+    let (port, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let inside = sandbox.open_way(port.parse().unwrap()).unwrap();
+    let slash = if rest.contains('/') { "/" } else { "" };
+    format!("http://127.0.0.1:{inside}{slash}{path}")
+}
+
 /// The worker's program, which shuts itself in.
 fn launcher() -> Launcher {
-    Launcher::of(env!("CARGO_BIN_EXE_mcproctor-worker"))
+    let program = std::env::var_os(levels::LAUNCHER);
+    Launcher::of(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_mcproctor-worker").into()))
 }
 
 /// Where the agents of `docker/agents` are, unless the caller names others.
@@ -203,11 +231,13 @@ async fn slow_to_answer(url: &str, delay: Duration) -> String {
     url.replace(&upstream.to_string(), &address.to_string())
 }
 
-/// Processes that have the path of the sandbox in their arguments or environment.
-fn processes_of(sandbox: &Sandbox) -> Vec<PathBuf> {
-    let home = sandbox.home().to_string_lossy().into_owned().into_bytes();
+/// Processes of the seat's sandbox: its name is in their environment.
+fn processes_of(seat: &Seat) -> Vec<PathBuf> {
+    let sandboxes = fs::read_dir(seat._base.path().join("sandboxes")).unwrap();
+    let mut names = sandboxes.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.starts_with("attempt-")).unwrap().into_bytes();
     let holds = |file: PathBuf| {
-        fs::read(file).is_ok_and(|bytes| bytes.windows(home.len()).any(|window| window == home.as_slice()))
+        fs::read(file).is_ok_and(|bytes| bytes.windows(name.len()).any(|window| window == name.as_slice()))
     };
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     entries

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::seat::{HELD_AGENT, LAUNCHER, launcher};
+use crate::seat::{HELD_AGENT, LAUNCHER, held_agent, launcher};
 
 /// Debian's user for what is to own nothing.
 const NOBODY: &str = "65534";
@@ -22,8 +22,7 @@ fn again_as_nobody(scenarios: &str) {
     };
     let tests = copy(&std::env::current_exe().unwrap(), "tests");
     let program = copy(&launcher().program, "mcproctor-worker");
-    let example = launcher().program.with_file_name("examples").join("held_agent");
-    let example = copy(&example, "held_agent");
+    let example = copy(&held_agent(), "held_agent");
     let temporary = folder.path().join("tmp");
     fs::create_dir(&temporary).unwrap();
     fs::set_permissions(&temporary, fs::Permissions::from_mode(0o777)).unwrap();
@@ -37,7 +36,7 @@ fn again_as_nobody(scenarios: &str) {
         Command::new(&tests)
     };
     let output = command
-        .args(["--test-threads", "2", scenarios])
+        .args(["--test-threads", "1", scenarios])
         .env(LAUNCHER, &program)
         .env(HELD_AGENT, &example)
         .env("TMPDIR", &temporary)

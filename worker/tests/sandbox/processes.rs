@@ -233,18 +233,7 @@ fn supervisor_below(first: i32) -> i32 {
 pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
     let base = tempfile::tempdir().unwrap();
     let mark = format!("8{}", std::process::id());
-    let example = std::env::var_os(crate::seat::HELD_AGENT).map_or_else(
-        || {
-            std::env::current_exe()
-                .unwrap()
-                .parent()
-                .unwrap()
-                .parent()
-                .unwrap()
-                .join("examples/held_agent")
-        },
-        std::path::PathBuf::from,
-    );
+    let example = crate::seat::held_agent();
     let mut worker = Command::new(example)
         .arg(base.path())
         .arg(level.name())

@@ -52,6 +52,17 @@ pub(crate) fn launcher() -> Launcher {
     )
 }
 
+/// The program of `examples/held_agent.rs`.
+pub(crate) fn held_agent() -> PathBuf {
+    let built = || launcher().program.with_file_name("examples").join("held_agent");
+    let program = std::env::var_os(HELD_AGENT).map_or_else(built, PathBuf::from);
+    assert!(
+        program.exists(),
+        "run `cargo build -p mcproctor-worker --example held_agent`"
+    );
+    program
+}
+
 /// Panics, with what would help, where this machine does not have the level.
 pub(crate) fn require(level: SandboxLevel) {
     if let Err(why) = ability(level) {

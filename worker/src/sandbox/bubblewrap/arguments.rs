@@ -14,7 +14,7 @@ pub(super) const LAUNCHER: &str = "/run/mcproctor/launcher";
 pub(super) const WAYS: &str = "/run/mcproctor/ways";
 
 /// Everything of the kernel's that can be the agent's own. Without a control group's namespace an old kernel still holds.
-pub(super) const NAMESPACES: [&str; 16] = [
+pub(super) const NAMESPACES: [&str; 14] = [
     "--unshare-user",
     "--unshare-pid",
     "--unshare-ipc",
@@ -29,8 +29,6 @@ pub(super) const NAMESPACES: [&str; 16] = [
     "sandbox",
     "--cap-drop",
     "ALL",
-    "--chdir",
-    "/",
 ];
 
 /// Where the parts of one sandbox lie outside.

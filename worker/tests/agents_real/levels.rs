@@ -1,0 +1,159 @@
+//! The real command lines at the levels that confine, under whatever user runs the tests and under an ordinary one.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use mcproctor_proto::turn::TurnEnding;
+use mcproctor_worker::sandbox::ability;
+
+use super::*;
+
+/// Names the worker's program where the tests were copied to another place.
+pub(super) const LAUNCHER: &str = "MCPROCTOR_TEST_LAUNCHER";
+
+/// Debian's user for what is to own nothing.
+const NOBODY: &str = "65534";
+
+fn require(level: SandboxLevel) {
+    if let Err(why) = ability(level) {
+        panic!("this machine cannot hold an agent in `{level}`: {why}");
+    }
+}
+
+async fn everything(kind: AgentKind, level: SandboxLevel) {
+    require(level);
+    both::two_turns(kind, level).await;
+    own_shell(kind, level).await;
+    both::killed(kind, level).await;
+}
+
+/// The agent's own shell works, and is as confined as the agent.
+async fn own_shell(kind: AgentKind, level: SandboxLevel) {
+    let host = tempfile::tempdir().unwrap();
+    let secret = host.path().join("secret");
+    fs::write(&secret, "planted").unwrap();
+    let secret = secret.display();
+    let scenario = format!(
+        "
+scenarios:
+  - when: hi
+    steps:
+      - call: list_cities
+      - shell: 'echo out-$((40+2)); cat {secret} || echo refused; echo x > {secret}.new || echo closed; echo x > file && echo open'
+      - answer: 'Shell: {{result}}'
+"
+    );
+    let mut seat = Seat::take_at(level, kind, &scenario, |agent, _| {
+        agent.builtin_tools = BuiltinTools::Default;
+        if kind == AgentKind::Claude {
+            agent.args = ["--permission-mode", "bypassPermissions"].map(str::to_owned).to_vec();
+            agent.env.insert("IS_SANDBOX".to_owned(), SecretString::from("1"));
+        }
+    })
+    .await;
+    let reading = seat.turn(0, "hi").await;
+    assert_eq!(reading.ending, TurnEnding::Completed, "{}", seat.transcript());
+    assert_eq!(
+        (reading.reported_calls, reading.escapes.len()),
+        (Some(1), 1),
+        "{}",
+        seat.transcript()
+    );
+    for said in ["out-42", "refused", "closed", "open"] {
+        assert!(reading.reply.contains(said), "{said}: {}", reading.reply);
+    }
+    assert!(!seat.transcript().contains("planted"), "{}", seat.transcript());
+    assert_eq!(fs::read_dir(host.path()).unwrap().count(), 1);
+}
+
+mod landlock {
+    use super::*;
+
+    #[tokio::test]
+    async fn claude_works_and_is_confined() {
+        everything(AgentKind::Claude, SandboxLevel::Landlock).await;
+    }
+
+    #[tokio::test]
+    async fn codex_works_and_is_confined() {
+        everything(AgentKind::Codex, SandboxLevel::Landlock).await;
+    }
+}
+
+mod bubblewrap {
+    use super::*;
+
+    #[tokio::test]
+    async fn claude_works_and_is_confined() {
+        everything(AgentKind::Claude, SandboxLevel::Bubblewrap).await;
+    }
+
+    #[tokio::test]
+    async fn codex_works_and_is_confined() {
+        everything(AgentKind::Codex, SandboxLevel::Bubblewrap).await;
+    }
+}
+
+/// Runs the tests above at `level` as an ordinary user.
+fn again_as_nobody(level: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    open(folder.path(), 0o755);
+    // Copied, because an ordinary user may not be let into the folder that they were built in.
+    let copy = |from: &Path, name: &str| {
+        let to = folder.path().join(name);
+        fs::copy(from, &to).unwrap();
+        open(&to, 0o755);
+        to
+    };
+    let tests = copy(&std::env::current_exe().unwrap(), "tests");
+    let program = copy(&launcher().program, "mcproctor-worker");
+    let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docker/agents/node_modules");
+    assert!(agents.exists(), "install the agents: npm ci --prefix docker/agents");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(&agents)
+        .arg(folder.path())
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    // Not in the temporary folder, where codex refuses to run its helpers.
+    let (temporary, bin) = (folder.path().join("places"), folder.path().join("node_modules/.bin"));
+    fs::create_dir(&temporary).unwrap();
+    open(&temporary, 0o777);
+    let mut command = if rustix::process::geteuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
+            .arg(&tests);
+        command
+    } else {
+        Command::new(&tests)
+    };
+    let output = command
+        .args(["--test-threads", "1", &format!("levels::{level}::")])
+        .env(LAUNCHER, &program)
+        .env("MCPROCTOR_CLAUDE", bin.join("claude"))
+        .env("MCPROCTOR_CODEX", bin.join("codex"))
+        .env("TMPDIR", &temporary)
+        .current_dir(&temporary)
+        .output()
+        .expect("setpriv is in Debian's package util-linux");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(!text.contains("running 0 tests"), "{text}");
+}
+
+#[test]
+fn they_work_as_an_ordinary_user_at_landlock() {
+    again_as_nobody("landlock");
+}
+
+#[test]
+fn they_work_as_an_ordinary_user_at_bubblewrap() {
+    again_as_nobody("bubblewrap");
+}
