@@ -54,6 +54,19 @@ impl fmt::Display for SandboxLevel {
     }
 }
 
+/// What the processes of one attempt may use together. `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads at once.
+    pub processes: Option<u32>,
+    /// Processors' worth of time.
+    pub cpus: Option<u32>,
+    /// Bytes in its home, work and temporary folder.
+    pub disk_bytes: Option<u64>,
+}
+
 /// One attempt, with all that a worker needs for it.
 #[derive(Clone, Debug)]
 pub struct Assignment {
@@ -80,6 +93,8 @@ pub struct Assignment {
     pub idle_timeout: Duration,
     /// What holds the agent.
     pub sandbox: SandboxLevel,
+    /// What the agent may use there.
+    pub resources: Resources,
     /// Write the headers of every proxied request to the debug log. Contains secrets.
     pub debug: bool,
 }

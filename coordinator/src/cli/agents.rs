@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mcproctor_proto::agent::{Agent, AgentKind, Credential};
+use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::agent::{find_command, version};
+use mcproctor_worker::sandbox::{abilities, not_enforced};
 
 use super::runtime::chain;
-use crate::config::Config;
+use crate::config::{Able, Config};
 use crate::testcase::TestCase;
 
 /// The version of every agent program that has one; fails at the first program that is not there.
@@ -63,4 +65,54 @@ pub(super) fn without_answers(config: &Config, cases: &[TestCase]) -> Option<Str
         "{}: the test case has `answers`, but the agent {} has no `resumeArgs` and cannot go on with a conversation",
         case.file, agent.name
     ))
+}
+
+/// What this machine can hold agents with.
+pub(super) async fn machine() -> Result<Vec<Able>, String> {
+    let asking = tokio::task::spawn_blocking(|| {
+        let levels = abilities().into_iter();
+        levels
+            .map(|ability| (ability.level, ability.state.map_err(|why| why.to_string())))
+            .collect()
+    });
+    asking
+        .await
+        .map_err(|error| format!("failed to see what this machine can hold agents with: {error}"))
+}
+
+/// What a reader has to know of the agents' sandboxes; nothing of an agent without tools of its own in `process`.
+pub(super) fn about_sandboxes(
+    config: &Config,
+    sandboxes: &BTreeMap<String, SandboxLevel>,
+    machine: &[Able],
+) -> Vec<String> {
+    let mut notices = Vec::new();
+    for agent in &config.run.agents {
+        let Some(&level) = sandboxes.get(&agent.name) else {
+            continue;
+        };
+        let state = machine
+            .iter()
+            .find(|(known, _)| *known == level)
+            .map(|(_, state)| state);
+        match state {
+            _ if level == SandboxLevel::Process => {
+                if agent.builtin_tools == BuiltinTools::Default {
+                    notices.push(format!("agent {}: its own tools are not confined (sandbox process)", agent.name));
+                }
+            }
+            Some(Err(why)) => notices.push(format!(
+                "agent {}: the sandbox {level} cannot be set up on this machine, so its attempts will be invalid: {why}",
+                agent.name
+            )),
+            Some(Ok(what)) => notices.push(format!("agent {}: sandbox {level} ({what})", agent.name)),
+            None => notices.push(format!("agent {}: sandbox {level}", agent.name)),
+        }
+    }
+    let levels: std::collections::BTreeSet<SandboxLevel> = sandboxes.values().copied().collect();
+    for level in levels {
+        let open = not_enforced(level, &config.run.sandbox.resources);
+        notices.extend(open.into_iter().map(|what| format!("sandbox {level}: {what}")));
+    }
+    notices
 }

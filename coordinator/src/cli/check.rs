@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::agents::{model_access, program_version, without_answers};
+use super::agents::{about_sandboxes, machine, model_access, program_version, without_answers};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
 use super::run::counted;
@@ -98,6 +98,31 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
                 let _ = writeln!(text, "stop: {message}");
                 exit = exit.min(Exit::Failure);
             }
+        }
+    }
+    match machine().await {
+        Ok(machine) => {
+            for (level, state) in &machine {
+                let _ = match state {
+                    Ok(what) => writeln!(text, "sandbox {level}: {what}"),
+                    Err(why) => writeln!(text, "sandbox {level}: not here: {why}"),
+                };
+            }
+            match config.sandboxes(&machine) {
+                Ok(sandboxes) => {
+                    for about in about_sandboxes(&config, &sandboxes, &machine) {
+                        let _ = writeln!(text, "notice: {about}");
+                    }
+                }
+                Err(error) => {
+                    let _ = writeln!(text, "stop: {error}");
+                    exit = exit.min(Exit::Usage);
+                }
+            }
+        }
+        Err(message) => {
+            let _ = writeln!(text, "stop: {message}");
+            exit = exit.min(Exit::Failure);
         }
     }
     if let Some(problem) = without_answers(&config, &cases) {

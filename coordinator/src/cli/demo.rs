@@ -10,7 +10,6 @@ use clap::ValueEnum;
 use mcproctor_proto::agent::{
     Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential, ModelApi, PromptInput,
 };
-use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::{HttpServer, Server, Transport};
 use scripted_model::{Scenarios, ScriptedModel};
 use tokio::net::TcpListener;
@@ -18,7 +17,7 @@ use tokio::net::TcpListener;
 use super::exit::Exit;
 use super::run::{Invocation, Output, run_evaluation};
 use super::runtime::{block_on, chain, complain};
-use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, Source};
+use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, SandboxSettings, Source};
 use crate::source::MemorySource;
 use crate::testcase::{self, TestCase};
 use crate::threshold::Thresholds;
@@ -151,7 +150,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             concurrency: args.concurrency,
             max_attempts: 3,
             seed: None,
-            sandbox: SandboxLevel::Process,
+            sandbox: SandboxSettings::default(),
             thresholds: Thresholds::default(),
         },
         report: ReportSettings {

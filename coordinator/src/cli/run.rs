@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use mcproctor_proto::agent::AgentKind;
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 
-use super::agents::{agent_versions, without_answers};
+use super::agents::{about_sandboxes, agent_versions, machine, without_answers};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
 use super::resume::{self, Earlier};
@@ -214,11 +215,22 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
         Ok(both) => both,
         Err(message) => return complain(Exit::Failure, &message),
     };
+    let machine = match machine().await {
+        Ok(machine) => machine,
+        Err(message) => return complain(Exit::Failure, &message),
+    };
+    let sandboxes = match config.sandboxes(&machine) {
+        Ok(sandboxes) => sandboxes,
+        Err(error) => return complain(Exit::Usage, &error.to_string()),
+    };
+    let about_sandboxes = about_sandboxes(&config, &sandboxes, &machine);
+    config.notices.extend(about_sandboxes);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,
         &cases,
         |kind| versions.get(&kind).cloned(),
+        |agent| sandboxes.get(agent).copied().unwrap_or(SandboxLevel::Process),
         clock.now_unix_ms(),
     );
     match made(&config.report.out_dir) {

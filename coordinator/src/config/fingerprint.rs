@@ -1,11 +1,15 @@
 //! What makes two configs the same evaluation.
 
+use std::collections::BTreeMap;
+
 use mcproctor_proto::agent::{Agent, AnswerFormat, BuiltinTools, Credential, PromptInput, ToolLoading};
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::{Server, Transport};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::address::address;
+use super::sandbox::SandboxSettings;
 use super::settings::{Config, Source};
 
 impl Config {
@@ -23,11 +27,20 @@ impl Config {
             "turnTimeoutSeconds": self.run.turn_timeout.as_secs(),
             "maxAttempts": self.run.max_attempts,
             "seed": self.run.seed,
-            "sandbox": self.run.sandbox.name(),
+            "sandbox": sandbox(&self.run.sandbox),
         });
         // Keys of a JSON object are written in order, so one config has one text.
         hex::encode(Sha256::digest(document.to_string().as_bytes()))
     }
+}
+
+fn sandbox(settings: &SandboxSettings) -> Value {
+    let of_agents = settings.of_agents.iter();
+    json!({
+        "level": settings.level.map(SandboxLevel::name),
+        "ofAgents": of_agents.map(|(agent, level)| (agent, level.name())).collect::<BTreeMap<_, _>>(),
+        "resources": settings.resources,
+    })
 }
 
 fn server(server: &Server) -> Value {

@@ -14,6 +14,7 @@ mod interpolate;
 mod load;
 mod overrides;
 mod resolve;
+mod sandbox;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ pub use environment::Environment;
 pub use error::ConfigErrors;
 pub use load::load;
 pub use overrides::{OverrideError, Overrides};
+pub use sandbox::{Able, SandboxChoiceError, SandboxSettings};
 pub use settings::{Config, ReportFormat, ReportSettings, RunSettings, Source};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{Agent, Credential};
-use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::{Server, Transport};
 use secrecy::SecretString;
 
 use super::address::address;
+use super::sandbox::SandboxSettings;
 use crate::record::ServerRecord;
 use crate::threshold::Thresholds;
 
@@ -55,8 +55,8 @@ pub struct RunSettings {
     pub max_attempts: u32,
     /// The seed of the order in which iterations are given out; chosen by the run when absent.
     pub seed: Option<u64>,
-    /// What holds the agents.
-    pub sandbox: SandboxLevel,
+    /// What holds the agents, and what they may use there.
+    pub sandbox: SandboxSettings,
     /// What the run has to reach.
     pub thresholds: Thresholds,
 }

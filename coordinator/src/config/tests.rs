@@ -5,6 +5,7 @@
 mod credentials;
 mod meaning;
 mod reports;
+mod sandboxes;
 mod secrets;
 mod variables;
 

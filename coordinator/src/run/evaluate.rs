@@ -127,7 +127,7 @@ pub async fn evaluate(
         run: run.clone(),
         agents: config.run.agents.clone(),
         servers: config.servers.clone(),
-        sandbox: config.run.sandbox,
+        resources: config.run.sandbox.resources,
         turn_timeout: config.run.turn_timeout,
         idle_timeout: config.run.turn_timeout.min(LONGEST_SILENCE),
         heartbeat: HEARTBEAT,

@@ -1,6 +1,7 @@
 //! What a run is going to do, written down before it begins.
 
 use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
+use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 use sha2::{Digest, Sha256};
 
@@ -17,18 +18,20 @@ pub struct PlannedRun {
     pub concurrency: u32,
 }
 
-/// Plans a run of every agent with every test case. `version` gives the version of an agent's program, where it has one.
+/// Plans a run of every agent with every test case. `version` gives the version of an agent's program, where it has
+/// one, and `sandbox` what holds the agent of a name.
 pub fn plan(
     config: &Config,
     cases: &[TestCase],
     version: impl Fn(AgentKind) -> Option<String>,
+    sandbox: impl Fn(&str) -> SandboxLevel,
     now_unix_ms: i64,
 ) -> PlannedRun {
     let agents = config
         .run
         .agents
         .iter()
-        .map(|agent| agent_record(config, agent, version(agent.kind)))
+        .map(|agent| agent_record(agent, version(agent.kind), sandbox(&agent.name)))
         .collect();
     let mut notices = config.notices.clone();
     for agent in &config.run.agents {
@@ -60,13 +63,13 @@ pub fn plan(
     }
 }
 
-fn agent_record(config: &Config, agent: &Agent, version: Option<String>) -> AgentRecord {
+fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel) -> AgentRecord {
     AgentRecord {
         name: agent.name.clone(),
         kind: agent.kind.name().to_owned(),
         model: agent.model.clone(),
         version,
-        sandbox: config.run.sandbox,
+        sandbox,
         builtin_tools: match agent.builtin_tools {
             BuiltinTools::None => "none",
             BuiltinTools::Default => "default",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcproctor_proto::agent::Agent;
-use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::assignment::Resources;
 use mcproctor_proto::server::Server;
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
@@ -58,8 +58,8 @@ pub struct Work {
     pub agents: Vec<Agent>,
     /// The servers that every attempt is held in front of.
     pub servers: Vec<Server>,
-    /// What holds the agents.
-    pub sandbox: SandboxLevel,
+    /// What each attempt may use.
+    pub resources: Resources,
     /// Hard limit of one turn.
     pub turn_timeout: Duration,
     /// How long an agent may be silent with nothing outstanding.

@@ -315,7 +315,8 @@ impl Task {
         let agent = cell
             .checked_div(work.run.test_cases.len())
             .and_then(|agent| work.agents.get(agent));
-        let (Some(agent), Some(case)) = (agent, work.run.test_case_of(cell)) else {
+        let (Some(agent), Some(planned), Some(case)) = (agent, work.run.agent_of(cell), work.run.test_case_of(cell))
+        else {
             return;
         };
         let started_at_unix_ms = self.clock.now_unix_ms();
@@ -330,7 +331,8 @@ impl Task {
             max_turns: u32::try_from(case.answers.len()).unwrap_or(u32::MAX).saturating_add(1),
             turn_timeout: work.turn_timeout,
             idle_timeout: work.idle_timeout,
-            sandbox: work.sandbox,
+            sandbox: planned.sandbox,
+            resources: work.resources,
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

@@ -10,7 +10,7 @@ use super::worker::lease;
 use crate::agent::{
     Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential, ModelApi, PromptInput, ToolLoading,
 };
-use crate::assignment::{Assignment, SandboxLevel};
+use crate::assignment::{Assignment, Resources, SandboxLevel};
 use crate::id::{IterationId, RunId};
 use crate::server::{Header, HttpServer, Server, StdioServer, Transport};
 use crate::v1;
@@ -48,6 +48,30 @@ impl From<&Assignment> for v1::Assignment {
             sandbox: assignment.sandbox.name().to_owned(),
             debug: assignment.debug,
             max_turns: assignment.max_turns,
+            resources: Some((&assignment.resources).into()),
+        }
+    }
+}
+
+/// On the wire 0 is no limit.
+impl From<&Resources> for v1::Resources {
+    fn from(resources: &Resources) -> Self {
+        Self {
+            memory_bytes: resources.memory_bytes.unwrap_or_default(),
+            processes: resources.processes.unwrap_or_default(),
+            cpus: resources.cpus.unwrap_or_default(),
+            disk_bytes: resources.disk_bytes.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<v1::Resources> for Resources {
+    fn from(resources: v1::Resources) -> Self {
+        Self {
+            memory_bytes: Some(resources.memory_bytes).filter(|limit| *limit > 0),
+            processes: Some(resources.processes).filter(|limit| *limit > 0),
+            cpus: Some(resources.cpus).filter(|limit| *limit > 0),
+            disk_bytes: Some(resources.disk_bytes).filter(|limit| *limit > 0),
         }
     }
 }
@@ -73,6 +97,7 @@ impl TryFrom<v1::Assignment> for Assignment {
             idle_timeout: Duration::from_millis(assignment.idle_timeout_ms),
             sandbox: SandboxLevel::from_name(&assignment.sandbox)
                 .ok_or_else(|| Malformed::unknown("sandbox", &assignment.sandbox))?,
+            resources: assignment.resources.unwrap_or_default().into(),
             debug: assignment.debug,
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
-use mcproctor_proto::assignment::{Assignment, SandboxLevel};
+use mcproctor_proto::assignment::{Assignment, Resources, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
@@ -64,6 +64,8 @@ pub(super) struct Seat {
     pub(super) redactor: Arc<Redactor>,
     /// Files that the config hands to the agent, which may read them in every sandbox.
     pub(super) named_files: Vec<PathBuf>,
+    /// What the agent may use.
+    pub(super) resources: Resources,
     records: TempDir,
 }
 
@@ -138,6 +140,7 @@ impl Seat {
             relay,
             redactor,
             named_files: named_files(&assignment.agent),
+            resources: assignment.resources,
             records,
         })
     }
@@ -170,6 +173,7 @@ impl Seat {
             relay,
             redactor,
             named_files: _,
+            resources: _,
             records,
         } = self;
         drop(driver);

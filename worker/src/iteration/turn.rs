@@ -95,9 +95,11 @@ fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::Ru
         stdin,
         cwd,
     };
-    seat.sandbox
-        .start(&spec, &seat.output, Limits::default())
-        .map_err(failed)
+    let limits = Limits {
+        resources: seat.resources,
+        ..Limits::default()
+    };
+    seat.sandbox.start(&spec, &seat.output, limits).map_err(failed)
 }
 
 /// Reads the agent's output until it ends or has to be ended.

@@ -22,6 +22,10 @@ const RECORDS_PREFIX: &str = "records-of-";
 /// The name of the file in a sandbox, and in a folder beside one, that its worker keeps locked.
 const LOCK: &str = "lock";
 
+/// The name of the file in a sandbox that names its control groups.
+#[cfg(target_os = "linux")]
+const GROUPS: &str = "groups";
+
 /// The locks of the folders beside sandboxes: held until the folder is gone or the worker is, because what was recorded is
 /// handed on and outlives the sandbox.
 static RECORDS: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
@@ -85,6 +89,13 @@ impl Folder {
         held.retain(|path, _| path.exists());
         held.insert(path, lock);
         Ok(records)
+    }
+
+    /// Notes the control groups of the sandbox, a folder a line.
+    #[cfg(target_os = "linux")]
+    pub(super) fn note_groups(&self, folders: &str) -> Result<(), SandboxError> {
+        let path = self.path.join(GROUPS);
+        fs::write(&path, folders).map_err(|source| SandboxError::File { path, source })
     }
 
     /// Makes a folder inside, readable by its owner only.
@@ -174,6 +185,8 @@ pub(super) fn remove_stale(base: &Path) -> usize {
         if let Some(marks) = Marks::of_folder(&path) {
             marks.kill_all();
         }
+        #[cfg(target_os = "linux")]
+        super::limits::remove_named(&path.join(GROUPS));
         let _ = remove(&records_beside(&path));
         removed += usize::from(remove(&path).is_ok());
     }

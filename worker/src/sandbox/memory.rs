@@ -21,6 +21,14 @@ impl OomCount {
         Self { file, count }
     }
 
+    /// That of the group whose count is in `file`.
+    pub(super) fn of(file: &Path) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            count: read(file).unwrap_or(0),
+        }
+    }
+
     /// Whether it is higher now.
     pub(super) fn has_grown(&self) -> bool {
         self.file

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 use mcproctor_proto::assignment::SandboxLevel;
 use tempfile::TempDir;
@@ -12,13 +14,20 @@ use super::environment::{Own, environment};
 use super::error::SandboxError;
 use super::folder::{self, Folder};
 use super::launcher::Launcher;
-use super::running::RunningProcess;
+use super::limits::DiskWatch;
+use super::running::{RunningProcess, Watched};
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tree::Marks;
 use super::view::View;
 use super::wall::{CommandLine, Wall};
+use super::word::Listener;
 #[cfg(target_os = "linux")]
-use super::{confined, plan::OwnLimits, word};
+use super::{
+    confined,
+    limits::{Group, process_limit},
+    plan::OwnLimits,
+    word,
+};
 
 /// A fresh place for one attempt, with everything that was started in it.
 ///
@@ -27,6 +36,8 @@ use super::{confined, plan::OwnLimits, word};
 pub struct Sandbox {
     // Killed first, then removed: fields are dropped in this order.
     processes: Killer,
+    #[cfg(target_os = "linux")]
+    group: OnceLock<Group>,
     folder: Folder,
     level: SandboxLevel,
     wall: Wall,
@@ -66,6 +77,8 @@ impl Sandbox {
         })?;
         Ok(Self {
             processes: Killer(marks),
+            #[cfg(target_os = "linux")]
+            group: OnceLock::new(),
             folder,
             level,
             wall,
@@ -155,7 +168,7 @@ impl Sandbox {
                     args: spec.args.iter().map(Into::into).collect(),
                 };
                 let command = self.command(&line, spec);
-                RunningProcess::start(command, spec, files, limits, &self.processes.0)
+                self.run(command, spec, files, limits, None)
             }
             #[cfg(target_os = "linux")]
             Wall::Landlock { abi, ports } => self.start_confined(spec, files, limits, |channel, own| {
@@ -179,10 +192,57 @@ impl Sandbox {
         line: impl FnOnce(i32, OwnLimits) -> Result<CommandLine, SandboxError>,
     ) -> Result<RunningProcess, SandboxError> {
         let (listener, speaker) = word::channel().map_err(SandboxError::Channel)?;
-        let line = line(speaker.number(), OwnLimits::default())?;
+        let own = OwnLimits {
+            file_bytes: limits.resources.disk_bytes,
+            processes: process_limit(self.level, &limits.resources),
+        };
+        let line = line(speaker.number(), own)?;
         let mut command = self.command(&line, spec);
         speaker.hand_over(&mut command);
-        RunningProcess::start_confined(command, spec, files, limits, &self.processes.0, listener)
+        self.run(command, spec, files, limits, Some(listener))
+    }
+
+    fn run(
+        &self,
+        mut command: Command,
+        spec: &Spec,
+        files: &OutputFiles,
+        limits: Limits,
+        listener: Option<Listener>,
+    ) -> Result<RunningProcess, SandboxError> {
+        #[cfg(target_os = "linux")]
+        let out_of_memory = {
+            let group = self.group(&limits)?;
+            group.hold(&mut command);
+            group.out_of_memory()
+        };
+        #[cfg(not(target_os = "linux"))]
+        let out_of_memory = None;
+        let folders = [&self.home, &self.work, &self.temporary].map(|view| view.outside.clone());
+        let watched = Watched {
+            disk: limits
+                .resources
+                .disk_bytes
+                .map(|bytes| DiskWatch::new(folders.to_vec(), bytes)),
+            listener,
+            out_of_memory,
+        };
+        RunningProcess::start(command, spec, files, limits, &self.processes.0, watched)
+    }
+
+    /// The attempt's control group, made when it first runs something. Its folders are noted, so that the next worker can
+    /// remove them should this one die.
+    #[cfg(target_os = "linux")]
+    fn group(&self, limits: &Limits) -> Result<&Group, SandboxError> {
+        if let Some(group) = self.group.get() {
+            return Ok(group);
+        }
+        let group = Group::make(&self.processes.0.marker, &limits.resources);
+        let folders: Vec<_> = group.folders().iter().map(|folder| folder.to_string_lossy()).collect();
+        if !folders.is_empty() {
+            self.folder.note_groups(&folders.join("\n"))?;
+        }
+        Ok(self.group.get_or_init(|| group))
     }
 
     fn command(&self, line: &CommandLine, spec: &Spec) -> Command {

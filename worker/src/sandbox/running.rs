@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
 use super::error::SandboxError;
+use super::limits::DiskWatch;
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
 use super::tree::Marks;
@@ -48,7 +49,8 @@ pub struct ProcessEnd {
     pub killed: bool,
     /// Why its output is incomplete, if it is.
     pub output_fault: Option<String>,
-    /// Why the sandbox could not be set up, if it could not. The program was not started then.
+    /// Why the sandbox could not be set up, if it could not (the program was not started then), or which of its limits ended
+    /// the program.
     pub sandbox_fault: Option<String>,
     /// Whether the kernel killed something for want of memory while it ran, and it ended by a kill.
     pub out_of_memory: bool,
@@ -78,6 +80,19 @@ pub struct RunningProcess {
     memory: super::memory::OomCount,
     /// Hears what the sandbox has to say.
     listener: Option<Listener>,
+    disk: Option<DiskWatch>,
+    /// Which limit it was ended for.
+    overuse: Option<String>,
+}
+
+/// What is watched while a program runs, beside the program itself.
+pub(super) struct Watched<'a> {
+    /// Hears what the sandbox has to say.
+    pub(super) listener: Option<Listener>,
+    /// Sees what it writes.
+    pub(super) disk: Option<DiskWatch>,
+    /// Where the kernel counts what it killed for want of memory, if the program has a group of its own.
+    pub(super) out_of_memory: Option<&'a Path>,
 }
 
 #[derive(Debug)]
@@ -97,6 +112,7 @@ impl RunningProcess {
         files: &OutputFiles,
         limits: Limits,
         marks: &Marks,
+        watched: Watched<'_>,
     ) -> Result<Self, SandboxError> {
         let file_error = |path: &Path, source| SandboxError::File {
             path: path.to_owned(),
@@ -110,7 +126,9 @@ impl RunningProcess {
             .map_err(|error| file_error(&files.stderr, error))?
             .len();
         #[cfg(target_os = "linux")]
-        let memory = super::memory::OomCount::now();
+        let memory = watched
+            .out_of_memory
+            .map_or_else(super::memory::OomCount::now, super::memory::OomCount::of);
         let begun = Instant::now();
         let mut child = command
             .stdout(stdout_file)
@@ -147,23 +165,10 @@ impl RunningProcess {
             output_fault: None,
             #[cfg(target_os = "linux")]
             memory,
-            listener: None,
+            listener: watched.listener,
+            disk: watched.disk,
+            overuse: None,
         })
-    }
-
-    /// Like [`Self::start`], with somebody in between who shuts the program in, and says so if it cannot.
-    #[cfg(target_os = "linux")]
-    pub(super) fn start_confined(
-        command: Command,
-        spec: &Spec,
-        files: &OutputFiles,
-        limits: Limits,
-        marks: &Marks,
-        listener: Listener,
-    ) -> Result<Self, SandboxError> {
-        let mut process = Self::start(command, spec, files, limits, marks)?;
-        process.listener = Some(listener);
-        Ok(process)
     }
 
     /// The next line of output, or the end. May be dropped and called again without losing anything; after the end it
@@ -185,6 +190,7 @@ impl RunningProcess {
                         }
                         () = tokio::time::sleep(POLL) => {}
                     }
+                    self.watch_the_disk().await;
                 }
                 State::Exited(status, duration) => {
                     let (status, duration) = (*status, *duration);
@@ -220,12 +226,26 @@ impl RunningProcess {
         if matches!(self.state, State::Running) {
             self.killed = true;
         }
+        self.end_everything().await;
+    }
+
+    async fn end_everything(&mut self) {
         if let Some(listener) = &self.listener {
             // Who stays with the agent knows all that it started, also what hides from a search.
             listener.hang_up();
             let _ = tokio::time::timeout(LAST_WORD, self.child.wait()).await;
         }
         self.sweep().await;
+    }
+
+    async fn watch_the_disk(&mut self) {
+        let Some(disk) = &mut self.disk else { return };
+        if self.overuse.is_none()
+            && let Some(reason) = disk.exceeded().await
+        {
+            self.overuse = Some(reason);
+            self.end_everything().await;
+        }
     }
 
     async fn sweep(&self) -> usize {
@@ -266,10 +286,6 @@ impl RunningProcess {
         }
         let leftovers = self.sweep().await;
         let stderr_tail = tail::last_text(&self.stderr, self.stderr_start, STDERR_TAIL).unwrap_or_default();
-        #[cfg(target_os = "linux")]
-        let out_of_memory = !self.killed && ended_by_a_kill(status) && self.memory.has_grown();
-        #[cfg(not(target_os = "linux"))]
-        let out_of_memory = false;
         let (code, signal, inner_leftovers, sandbox_fault) = match self.listener.as_mut().and_then(Listener::word) {
             // Who stands between says more than its own end does.
             Some(Word::Ended {
@@ -280,6 +296,15 @@ impl RunningProcess {
             Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason)),
             None => (status.code(), status.signal(), 0, None),
         };
+        let overuse = match (self.overuse.take(), &mut self.disk) {
+            (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
+            (overuse, _) => overuse,
+        };
+        let sandbox_fault = sandbox_fault.or(overuse);
+        #[cfg(target_os = "linux")]
+        let out_of_memory = !self.killed && ended_by_a_kill(code, signal) && self.memory.has_grown();
+        #[cfg(not(target_os = "linux"))]
+        let out_of_memory = false;
         ProcessEnd {
             code,
             signal,
@@ -315,8 +340,8 @@ impl Drop for RunningProcess {
 
 /// Whether SIGKILL ended it, or a shell reports that of its child.
 #[cfg(target_os = "linux")]
-fn ended_by_a_kill(status: ExitStatus) -> bool {
-    status.signal() == Some(9) || status.code() == Some(128 + 9)
+fn ended_by_a_kill(code: Option<i32>, signal: Option<i32>) -> bool {
+    signal == Some(9) || code == Some(128 + 9)
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use mcproctor_proto::assignment::Resources;
 use secrecy::SecretString;
 
 /// What to run.
@@ -39,12 +40,15 @@ pub struct OutputFiles {
 pub struct Limits {
     /// Bytes of standard output and error together; beyond it the program is killed and its output counts as incomplete.
     pub output_bytes: u64,
+    /// What the program and all that it starts may use together. At the level `process` only as far as control groups enforce it.
+    pub resources: Resources,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             output_bytes: 512 * 1024 * 1024,
+            resources: Resources::default(),
         }
     }
 }

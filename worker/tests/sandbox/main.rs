@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod files;
+mod limits;
 mod network;
 mod ordinary_user;
 mod processes;
@@ -39,6 +40,10 @@ mod held {
             files::writes_its_own_folders_only,
             files::links_out_of_the_work_folder_lead_nowhere,
             files::files_named_in_the_config_are_read,
+            limits::a_fork_bomb_stays_within_its_limit,
+            limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
+            limits::memory_beyond_the_limit_ends_it_and_is_told,
+            limits::the_groups_are_gone_afterwards,
             network::only_the_ways_that_were_opened_are_reached,
             network::large_and_slow_answers_come_through_the_ways_whole,
             network::no_other_kind_of_socket_is_made,
@@ -66,6 +71,10 @@ mod held {
             files::writes_its_own_folders_only,
             files::links_out_of_the_work_folder_lead_nowhere,
             files::files_named_in_the_config_are_read,
+            limits::a_fork_bomb_stays_within_its_limit,
+            limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
+            limits::memory_beyond_the_limit_ends_it_and_is_told,
+            limits::the_groups_are_gone_afterwards,
             network::only_the_ways_that_were_opened_are_reached,
             network::large_and_slow_answers_come_through_the_ways_whole,
             network::there_is_no_interface_but_loopback,

@@ -1,7 +1,9 @@
 //! An entry of `run.agents`: a name, or a mapping with everything about the agent.
 
 use mcproctor_proto::agent::{AgentKind, BuiltinTools, ModelApi, PromptInput, ToolLoading};
+use mcproctor_proto::assignment::SandboxLevel;
 
+use super::sandbox::read_level;
 use crate::yaml::{Fields, Item, KeyPath, Place, Problems, Text, Value};
 
 /// One entry.
@@ -25,6 +27,7 @@ pub(in crate::config) struct AgentSection {
     pub(in crate::config) env: Vec<(String, Text)>,
     pub(in crate::config) builtin_tools: BuiltinTools,
     pub(in crate::config) tool_loading: Option<ToolLoading>,
+    pub(in crate::config) sandbox: Option<SandboxLevel>,
     /// Only, and always, for `kind: command`.
     pub(in crate::config) command: Option<CommandSection>,
 }
@@ -77,7 +80,7 @@ impl AgentEntry {
 impl AgentSection {
     fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
-        fields.later(&["sandbox", "variant", "variants", "limits"]);
+        fields.later(&["variant", "variants", "limits"]);
         let kind = fields
             .require("kind", problems)
             .and_then(|item| item.word(&KINDS, &LATER_KINDS, problems));
@@ -96,6 +99,7 @@ impl AgentSection {
             .unwrap_or_default();
         let builtin_tools = fields.get("builtinTools");
         let tool_loading = fields.get("toolLoading");
+        let sandbox = fields.get("sandbox").and_then(|item| read_level(&item, problems));
         let command = read_command(&mut fields, kind, problems);
         let place = fields.place();
         fields.finish(problems);
@@ -124,6 +128,7 @@ impl AgentSection {
                 .and_then(|item| item.word(&BUILTIN_TOOLS, &[], problems))
                 .unwrap_or_default(),
             tool_loading: tool_loading.and_then(|item| item.word(&TOOL_LOADING, &[], problems)),
+            sandbox,
             command,
         })
     }

@@ -8,6 +8,7 @@ mod judge;
 mod mcp;
 mod report;
 mod run;
+mod sandbox;
 mod testcases;
 mod thresholds;
 

@@ -1,8 +1,7 @@
 //! `run`: how often, with which agents, within which limits.
 
-use mcproctor_proto::assignment::SandboxLevel;
-
 use super::agent::AgentEntry;
+use super::sandbox::SandboxSection;
 use super::thresholds;
 use crate::threshold::Thresholds;
 use crate::yaml::{Fields, Item, Number, Problems};
@@ -17,12 +16,9 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) concurrency: Option<Number>,
     pub(in crate::config) max_attempts: Option<Number>,
     pub(in crate::config) seed: Option<Number>,
-    pub(in crate::config) sandbox: Option<SandboxLevel>,
+    pub(in crate::config) sandbox: Option<SandboxSection>,
     pub(in crate::config) thresholds: Option<Thresholds>,
 }
-
-/// Levels that later versions know.
-pub(super) const LATER_SANDBOXES: [&str; 3] = ["landlock", "bubblewrap", "container"];
 
 impl RunSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
@@ -35,10 +31,9 @@ impl RunSection {
         let max_attempts = number("maxAttempts", problems);
         let seed = number("seed", problems);
         let agents = read_agents(&mut fields, problems);
-        let words = [(SandboxLevel::Process.name(), SandboxLevel::Process)];
         let sandbox = fields
             .get("sandbox")
-            .and_then(|item| item.word(&words, &LATER_SANDBOXES, problems));
+            .and_then(|item| SandboxSection::read(&item, problems));
         let thresholds = fields
             .get("thresholds")
             .and_then(|item| thresholds::read(&item, problems));

@@ -10,6 +10,7 @@ mod header;
 mod mcp;
 mod path;
 mod run;
+mod sandbox;
 mod whole;
 
 pub(super) use context::Context;

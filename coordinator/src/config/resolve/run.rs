@@ -3,10 +3,9 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use mcproctor_proto::assignment::SandboxLevel;
-
 use super::agent::resolve_agents;
 use super::context::{Context, ranged};
+use super::sandbox::resolve_sandbox;
 use crate::config::file::RunSection;
 use crate::config::settings::RunSettings;
 use crate::yaml::{Number, Problems};
@@ -41,6 +40,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         .seed
         .as_ref()
         .map(|number| ranged(number, 0..=u64::MAX, problems));
+    let sandbox = resolve_sandbox(section, problems);
     let agents = resolve_agents(section.agents.as_deref(), context, problems);
     Some(RunSettings {
         iterations: iterations?,
@@ -49,7 +49,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         concurrency: concurrency.map_or(Some(None), |number| number.map(Some))?,
         max_attempts: max_attempts?,
         seed: seed.map_or(Some(None), |number| number.map(Some))?,
-        sandbox: section.sandbox.unwrap_or(SandboxLevel::Process),
+        sandbox: sandbox?,
         thresholds: section.thresholds.unwrap_or_default(),
     })
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{AgentKind, AnswerFormat, BuiltinTools, Credential, ModelApi, PromptInput, ToolLoading};
-use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::Transport;
 use secrecy::ExposeSecret;
 
-use super::super::{OverrideError, Overrides, ReportFormat, Source};
+use super::super::{OverrideError, Overrides, ReportFormat, SandboxSettings, Source};
 use super::{Folder, SMALLEST, environment, header_values, http};
 
 #[test]
@@ -35,7 +34,7 @@ fn what_is_left_out_has_the_documented_default() {
         (config.run.concurrency, config.run.max_attempts, config.run.seed),
         (None, 3, None)
     );
-    assert_eq!(config.run.sandbox, SandboxLevel::Process);
+    assert_eq!(config.run.sandbox, SandboxSettings::default());
     assert_eq!(config.report.out_dir, folder.path("reports"));
     assert_eq!(config.report.formats, [ReportFormat::Html, ReportFormat::Json]);
     assert!(config.notices.is_empty());

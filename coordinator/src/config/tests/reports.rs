@@ -60,8 +60,8 @@ run:
   agents:
     - {kind: opencode}
     - pi
-    - {kind: claude, sandbox: landlock}
-  sandbox: bubblewrap
+    - {kind: claude, sandbox: container}
+  sandbox: {level: container}
   limits: {maxCostUsd: 3}
   until: {}
 report:

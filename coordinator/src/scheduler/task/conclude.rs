@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcproctor_proto::assignment::AttemptReport;
+use mcproctor_proto::assignment::{AttemptReport, SandboxLevel};
 use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
@@ -89,9 +89,10 @@ impl Task {
         };
         let duration = self.clock.now_unix_ms().saturating_sub(attempt.started_at_unix_ms);
         let worker = attempt.worker.clone();
+        let planned = self.work.run.agent_of(attempt.slot.cell as usize);
         let report = AttemptReport {
             machinery_fault: Some(reason),
-            sandbox: self.work.sandbox,
+            sandbox: planned.map_or(SandboxLevel::Process, |agent| agent.sandbox),
             evidence: Vec::new(),
             calls: attempt.conversation.calls.clone(),
             exposures: attempt.conversation.exposures.clone(),

@@ -197,7 +197,10 @@ async fn killing_one_attempt_leaves_its_neighbour_alone() {
 #[tokio::test]
 async fn output_beyond_the_limit_ends_the_program_and_is_called_incomplete() {
     let seat = Seat::new();
-    let limits = Limits { output_bytes: 100_000 };
+    let limits = Limits {
+        output_bytes: 100_000,
+        ..Limits::default()
+    };
     let mut process = seat.sandbox.start(&seat.spec("yes", b""), &seat.files, limits).unwrap();
     let (_, end) = collect(&mut process).await;
     assert!(end.output_fault.unwrap().contains("100000"));

@@ -1,0 +1,58 @@
+//! What holds the agents, and what they may use there.
+
+use std::ops::RangeInclusive;
+
+use mcproctor_proto::assignment::Resources;
+
+use super::context::ranged;
+use crate::config::file::{AgentEntry, RunSection};
+use crate::config::sandbox::SandboxSettings;
+use crate::yaml::{Number, Problems};
+
+/// An agent's program alone takes some 300 MB.
+const MEMORY_MB: RangeInclusive<u32> = 64..=16_000_000;
+/// The command lines of agents start some fifty threads.
+const PROCESSES: RangeInclusive<u32> = 16..=1_000_000;
+const CPUS: RangeInclusive<u32> = 1..=4_096;
+const DISK_MB: RangeInclusive<u32> = 1..=1_000_000_000;
+
+pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> Option<SandboxSettings> {
+    let entries = section.agents.iter().flatten();
+    let of_agents = entries
+        .filter_map(|entry| match entry {
+            AgentEntry::Named(_) => None,
+            AgentEntry::Full(agent) => {
+                let name = agent
+                    .name
+                    .as_ref()
+                    .map_or(agent.kind.name(), |text| text.value.as_str());
+                Some((name.to_owned(), agent.sandbox?))
+            }
+        })
+        .collect();
+    let Some(sandbox) = &section.sandbox else {
+        return Some(SandboxSettings {
+            of_agents,
+            ..SandboxSettings::default()
+        });
+    };
+    let mut limit = |number: &Option<Number>, range| match number {
+        Some(number) => ranged(number, range, problems).map(Some),
+        None => Some(None),
+    };
+    let memory_mb = limit(&sandbox.memory_mb, MEMORY_MB);
+    let processes = limit(&sandbox.processes, PROCESSES);
+    let cpus = limit(&sandbox.cpus, CPUS);
+    let disk_mb = limit(&sandbox.disk_mb, DISK_MB);
+    let bytes = |mb: u32| u64::from(mb) * 1024 * 1024;
+    Some(SandboxSettings {
+        level: sandbox.level,
+        of_agents,
+        resources: Resources {
+            memory_bytes: memory_mb?.map(bytes),
+            processes: processes?,
+            cpus: cpus?,
+            disk_bytes: disk_mb?.map(bytes),
+        },
+    })
+}

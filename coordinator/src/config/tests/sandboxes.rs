@@ -1,0 +1,93 @@
+//! Which sandbox an agent gets.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::assignment::{Resources, SandboxLevel};
+
+use super::*;
+use crate::config::{Able, SandboxChoiceError};
+
+const KEYS: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")];
+
+fn able(levels: &[SandboxLevel]) -> Vec<Able> {
+    let known = SandboxLevel::ALL.into_iter();
+    known
+        .map(|level| {
+            let there = level == SandboxLevel::Process || levels.contains(&level);
+            (
+                level,
+                if there {
+                    Ok("well".to_owned())
+                } else {
+                    Err("not there".to_owned())
+                },
+            )
+        })
+        .collect()
+}
+
+fn config<const N: usize>(run: &str, variables: [(&str, &str); N]) -> Config {
+    Folder::with(&format!("{SMALLEST}run: {{{run}}}\n")).load(&environment(variables))
+}
+
+fn levels(run: &str, machine: &[SandboxLevel]) -> BTreeMap<String, SandboxLevel> {
+    config(run, KEYS).sandboxes(&able(machine)).unwrap()
+}
+
+use SandboxLevel::{Bubblewrap, Landlock, Process};
+
+#[test]
+fn without_tools_of_its_own_an_agent_is_in_process_and_with_them_in_the_strongest_level() {
+    let run = "agents: [claude, {kind: codex, builtinTools: default}]";
+    let expect = |codex| BTreeMap::from([("claude".to_owned(), Process), ("codex".to_owned(), codex)]);
+    assert_eq!(levels(run, &[Landlock, Bubblewrap]), expect(Bubblewrap));
+    assert_eq!(levels(run, &[Landlock]), expect(Landlock));
+}
+
+#[test]
+fn an_agents_own_word_comes_before_the_runs() {
+    let run = "sandbox: landlock, agents: [claude, {kind: codex, builtinTools: default, sandbox: process}]";
+    let found = levels(run, &[Landlock, Bubblewrap]);
+    assert_eq!((found["claude"], found["codex"]), (Landlock, Process));
+}
+
+#[test]
+fn nothing_falls_back_to_a_weaker_level() {
+    assert_eq!(levels("sandbox: bubblewrap", &[Landlock])["claude"], Bubblewrap);
+    let run = "agents: [{kind: codex, builtinTools: default}]";
+    let refused = config(run, KEYS).sandboxes(&able(&[])).unwrap_err();
+    assert!(matches!(refused, SandboxChoiceError::NothingConfines { .. }));
+    let text = refused.to_string();
+    assert!(
+        text.contains("landlock: not there") && text.contains("`sandbox: process`"),
+        "{text}"
+    );
+    let run = "agents: [{kind: codex, builtinTools: default, sandbox: process}]";
+    assert_eq!(levels(run, &[])["codex"], Process);
+}
+
+#[test]
+fn an_own_login_is_in_process_only() {
+    let refused = |run: &str| config(run, []).sandboxes(&able(&[Landlock, Bubblewrap]));
+    for run in ["sandbox: landlock", "agents: [{kind: claude, builtinTools: default}]"] {
+        assert!(
+            matches!(refused(run), Err(SandboxChoiceError::OwnLogin { .. })),
+            "{run}"
+        );
+    }
+    assert_eq!(refused("agents: [claude]").unwrap()["claude"], Process);
+}
+
+#[test]
+fn what_an_attempt_may_use_is_read() {
+    let run = "sandbox: {level: landlock, memoryMb: 512, processes: 100, cpus: 2, diskMb: 3}";
+    let sandbox = config(run, KEYS).run.sandbox;
+    assert_eq!(sandbox.level, Some(Landlock));
+    let expected = Resources {
+        memory_bytes: Some(512 << 20),
+        processes: Some(100),
+        cpus: Some(2),
+        disk_bytes: Some(3 << 20),
+    };
+    assert_eq!(sandbox.resources, expected);
+}

@@ -1,0 +1,63 @@
+//! Which limits can be enforced here.
+
+use mcproctor_proto::assignment::{Resources, SandboxLevel};
+
+/// Which of the limits in `resources` are not enforced at `level` on this machine, for people. Tries it, and blocks for some
+/// milliseconds.
+pub fn not_enforced(level: SandboxLevel, resources: &Resources) -> Vec<String> {
+    let enforced = enforced(level, resources);
+    let all = [
+        ("memoryMb", resources.memory_bytes.is_some(), enforced.0),
+        ("processes", resources.processes.is_some(), enforced.1),
+        ("cpus", resources.cpus.is_some(), enforced.2),
+    ];
+    all.into_iter()
+        .filter(|(_, wanted, enforced)| *wanted && !enforced)
+        .map(|(key, ..)| {
+            format!("the limit `{key}` is not enforced: this user can make no control group for it on this machine")
+        })
+        .collect()
+}
+
+/// Memory, processes, processors.
+#[cfg(target_os = "linux")]
+fn enforced(level: SandboxLevel, resources: &Resources) -> (bool, bool, bool) {
+    let name = format!("mcproctor-try-{:016x}", rand::random::<u64>());
+    let group = super::group::Group::make(&name, resources);
+    let of_group = group.enforced();
+    let by_process = level > SandboxLevel::Process && process_limit(level, resources).is_some();
+    (of_group.memory, of_group.processes || by_process, of_group.cpus)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enforced(_level: SandboxLevel, _resources: &Resources) -> (bool, bool, bool) {
+    (false, false, false)
+}
+
+/// The number of processes that the agent's user may have, for where no group counts them (setrlimit(2), RLIMIT_NPROC).
+///
+/// A root user is not bound by it. In a user namespace only what is in it counts (user_namespaces(7)); elsewhere everything
+/// that the user runs does, so what runs now is added.
+#[cfg(target_os = "linux")]
+pub(in crate::sandbox) fn process_limit(level: SandboxLevel, resources: &Resources) -> Option<u64> {
+    let limit = u64::from(resources.processes?);
+    if rustix::process::geteuid().is_root() {
+        return None;
+    }
+    match level {
+        SandboxLevel::Process => None,
+        SandboxLevel::Landlock => Some(limit + tasks_of(rustix::process::geteuid().as_raw())),
+        SandboxLevel::Bubblewrap | SandboxLevel::Container => Some(limit),
+    }
+}
+
+/// Processes and threads of a user.
+#[cfg(target_os = "linux")]
+fn tasks_of(user: u32) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let theirs = processes.filter(|process| process.metadata().is_ok_and(|meta| meta.uid() == user));
+    let tasks =
+        theirs.map(|process| std::fs::read_dir(process.path().join("task")).map_or(0, |tasks| tasks.count() as u64));
+    tasks.sum()
+}

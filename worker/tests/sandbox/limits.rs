@@ -1,0 +1,153 @@
+//! Using up what there is.
+
+use mcproctor_proto::assignment::{Resources, SandboxLevel};
+use mcproctor_worker::sandbox::{Limits, not_enforced};
+
+use crate::seat::{Ran, Seat, alive, finish};
+
+const MB: u64 = 1024 * 1024;
+
+async fn run_within(seat: &Seat, resources: Resources, program: &str) -> Ran {
+    let limits = Limits {
+        resources,
+        ..Limits::default()
+    };
+    let spec = seat.spec("/usr/bin/python3", &["-c", program]);
+    finish(seat.start(&spec, limits)).await
+}
+
+/// What cannot be enforced has to be said, and what is not said has to be enforced.
+fn said_to_be_open(level: SandboxLevel, resources: &Resources, key: &str) -> bool {
+    not_enforced(level, resources).iter().any(|what| what.contains(key))
+}
+
+pub(crate) async fn a_fork_bomb_stays_within_its_limit(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let resources = Resources {
+        processes: Some(60),
+        ..Resources::default()
+    };
+    if said_to_be_open(level, &resources, "processes") {
+        // Only a root user is not bound by what an ordinary process can lay on itself. Asking for it breaks nothing.
+        assert!(rustix::process::geteuid().is_root());
+        run_within(&seat, resources, "print('well')").await.assert_line("well");
+        return;
+    }
+    // Bounded by itself as well, should nothing else bound it.
+    let program = "
+import os, time
+made = 0
+try:
+    for _ in range(400):
+        if os.fork() == 0:
+            time.sleep(600)
+        made += 1
+except BlockingIOError:
+    print('refused')
+print('made', made)
+";
+    let ran = run_within(&seat, resources, program).await;
+    ran.assert_line("refused");
+    let made: u32 = ran
+        .text
+        .lines()
+        .find_map(|line| line.strip_prefix("made "))
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((10..=60).contains(&made), "{made}");
+    assert!(ran.end.leftovers >= made as usize, "{:?}", ran.end);
+    // The next one is not affected.
+    seat.shell("echo well", &[]).await.assert_line("well");
+}
+
+pub(crate) async fn a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed(level: SandboxLevel) {
+    let resources = Resources {
+        disk_bytes: Some(20 * MB),
+        ..Resources::default()
+    };
+    let seat = Seat::new(level);
+    let program = "
+import errno, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    with open('large', 'wb') as file:
+        for _ in range(100):
+            file.write(b'x' * 1000000)
+except OSError as error:
+    print(errno.errorcode[error.errno])
+";
+    let ran = run_within(&seat, resources, program).await;
+    ran.assert_line("EFBIG");
+    let seat = Seat::new(level);
+    let program = "
+import os, time
+for index in range(60):
+    with open(os.path.join(os.environ['HOME'], str(index)), 'wb') as file:
+        file.write(b'x' * 1000000)
+time.sleep(600)
+";
+    let ran = run_within(&seat, resources, program).await;
+    assert_eq!(
+        ran.end.sandbox_fault.as_deref(),
+        Some("the agent took more than 20 MB of disk"),
+        "{:?}",
+        ran.end
+    );
+}
+
+pub(crate) async fn memory_beyond_the_limit_ends_it_and_is_told(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let resources = Resources {
+        memory_bytes: Some(200 * MB),
+        ..Resources::default()
+    };
+    if said_to_be_open(level, &resources, "memoryMb") {
+        // An ordinary user can seldom make a group. Asking for one breaks nothing.
+        run_within(&seat, resources, "print('well')").await.assert_line("well");
+        return;
+    }
+    let ran = run_within(&seat, resources, "x = b'x' * 900_000_000; print('had it')").await;
+    assert!(!ran.text.contains("had it"), "{}", ran.text);
+    assert!(ran.end.out_of_memory, "{:?}", ran.end);
+    // A program that stays below it is not touched.
+    let seat = Seat::new(level);
+    run_within(&seat, resources, "x = b'x' * 50_000_000; print('had it')")
+        .await
+        .assert_line("had it");
+}
+
+pub(crate) async fn the_groups_are_gone_afterwards(level: SandboxLevel) {
+    let groups = || {
+        let found = std::process::Command::new("find")
+            .args(["/sys/fs/cgroup", "-name", "attempt-*"])
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&found.stdout).into_owned()
+    };
+    let seat = Seat::new(level);
+    let resources = Resources {
+        memory_bytes: Some(500 * MB),
+        processes: Some(200),
+        cpus: Some(1),
+        disk_bytes: None,
+    };
+    let ran = run_within(
+        &seat,
+        resources,
+        "import os; print(os.getpid()); os.fork() or __import__('time').sleep(600)",
+    )
+    .await;
+    assert_eq!(ran.end.code, Some(0), "{:?}", ran.end);
+    assert!(ran.end.leftovers >= 1);
+    let name = std::fs::read_dir(seat.sandboxes())
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .next()
+        .unwrap();
+    let name = name.into_string().unwrap();
+    drop(seat.sandbox);
+    assert!(!groups().contains(&name));
+    assert!(alive(std::process::id()));
+}
