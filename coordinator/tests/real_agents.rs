@@ -110,6 +110,44 @@ fn slow_without_tools_of_its_own_an_agent_cannot_leave_the_binding() {
 }
 
 #[test]
+fn slow_they_pass_in_front_of_their_tools_at_every_level() {
+    for level in ["landlock", "bubblewrap"] {
+        for (scenario, answers) in [("[call]", &[][..]), ("[ask]", &["Graz"][..])] {
+            let mut bed = bed(scenario, &[]);
+            bed.case_with_answers("case", &format!("Do it. {scenario}"), &["get_current_weather"], answers);
+            bed.config["run"]["sandbox"] = json!(level);
+            let results = with_both(&mut bed, 1, 0);
+            assert_eq!(results.verdicts(), ["passed"; 2], "{level} {scenario}");
+            assert_eq!(each(&results, "/sandbox"), [level; 2]);
+        }
+    }
+}
+
+#[test]
+fn slow_with_its_own_tools_an_agent_is_confined_without_being_asked_and_its_shell_works() {
+    let mut bed = bed("[shell]", &[]);
+    let mut agents = [bed.claude(), bed.codex()];
+    for agent in &mut agents {
+        agent["builtinTools"] = json!("default");
+    }
+    agents[0]["args"] = json!(["--permission-mode", "bypassPermissions"]);
+    agents[0]["env"]["IS_SANDBOX"] = json!("1");
+    bed.agents(&agents);
+    let ran = bed.run(&["-i", "1"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(
+        ran.stdout.contains("agent codex: sandbox bubblewrap ("),
+        "{}",
+        ran.stdout
+    );
+    let results = bed.results();
+    assert_eq!(each(&results, "/sandbox"), ["bubblewrap"; 2]);
+    for reply in each(&results, "/turns/0/reply") {
+        assert!(reply.as_str().unwrap().contains("out-of-band"), "{reply}");
+    }
+}
+
+#[test]
 fn slow_with_its_own_tools_an_escape_is_seen() {
     let mut bed = bed("[shell]", &["get_current_weather"]);
     let mut agents = [bed.claude(), bed.codex()];

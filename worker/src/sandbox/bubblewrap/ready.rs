@@ -68,7 +68,6 @@ fn try_it() -> Result<PathBuf, Unavailable> {
 fn find() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
-        .chain([PathBuf::from("/usr/bin"), PathBuf::from("/usr/local/bin")])
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(PROGRAM))
         .find(|program| program.is_file())

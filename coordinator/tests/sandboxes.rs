@@ -1,0 +1,138 @@
+//! Whole runs at the levels that confine.
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
+
+mod support;
+
+use serde_json::{Value, json};
+
+use support::{Bed, MODEL_KEY, Results};
+
+const LEVELS: [&str; 2] = ["landlock", "bubblewrap"];
+
+const SCENARIO: &str = "
+scenarios:
+  - when: weather
+    words: {city: [Vienna, Graz]}
+    steps:
+      - ask: Which city?
+      - call: {tool: get_current_weather, arguments: {city: '{city}'}}
+      - answer: '{city}: {result}'
+";
+
+fn bed(level: &str) -> Bed {
+    let mut bed = Bed::new(SCENARIO);
+    bed.case_with_answers("weather", "How is the weather?", &["get_current_weather"], &["Graz"]);
+    bed.config["run"]["sandbox"] = json!(level);
+    bed
+}
+
+fn levels_of(results: &Results) -> Vec<&Value> {
+    results
+        .iterations()
+        .iter()
+        .map(|iteration| &iteration["sandbox"])
+        .collect()
+}
+
+#[test]
+fn a_conversation_passes_at_every_level_and_the_level_is_told() {
+    for level in LEVELS {
+        let bed = bed(level);
+        let ran = bed.run(&["-i", "4"]);
+        assert_eq!(ran.code, Some(0));
+        let results = bed.results();
+        assert_eq!(results.verdicts(), ["passed"; 4]);
+        assert_eq!(levels_of(&results), [level; 4]);
+        assert_eq!(results["run"]["agents"][0]["sandbox"], level);
+        let announced = format!("agent builtin: sandbox {level} (");
+        assert!(ran.stdout.contains(&announced), "{}", ran.stdout);
+        bed.wait_until_nothing_runs();
+        let left: Vec<_> = std::fs::read_dir(bed.path("cache/mcproctor/sandboxes"))
+            .unwrap()
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn the_models_key_is_nowhere_to_be_found_inside() {
+    let (first, rest) = MODEL_KEY.split_at(7);
+    // The two halves meet only in the shell's memory, which is not looked at, and go to grep by a pipe.
+    let script = format!(
+        r#"
+        key="{first}""{rest}"
+        for process in /proc/[0-9]* /proc/self /proc/1 /proc/$PPID; do
+            [ "$process" = "/proc/$$" ] && continue
+            for file in environ cmdline maps mem status; do
+                printf %s "$key" | grep -qaF -f - "$process/$file" 2>/dev/null && exit 9
+            done
+        done
+        printf %s "$key" | grep -rqaF -f - / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=dev 2>/dev/null && exit 9
+        "$@"
+        "#
+    );
+    for level in LEVELS {
+        let mut bed = bed(level);
+        let agent = bed.around_builtin(&script);
+        bed.agents(&[agent]);
+        assert_eq!(bed.run(&[]).code, Some(0), "{level}");
+        assert_eq!(bed.results().verdict(), "passed", "{level}");
+        assert!(!bed.asked().is_empty());
+    }
+}
+
+#[test]
+fn a_level_that_cannot_be_set_up_makes_attempts_invalid_with_reason_and_remedy() {
+    let mut bed = bed("bubblewrap");
+    // No program is found there.
+    bed.env
+        .push(("PATH".to_owned(), bed.path("home").display().to_string()));
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(3));
+    let results = bed.results();
+    assert_eq!(results.verdict(), "invalid/machinery");
+    assert_eq!(results.only()["attempts"], 2);
+    assert_eq!(levels_of(&results), ["bubblewrap"], "no weaker level was taken");
+    for text in [results.reason(), ran.stdout.as_str()] {
+        assert!(text.contains("`bwrap` is not installed"), "{text}");
+        assert!(text.contains("apt-get install bubblewrap"), "{text}");
+    }
+    assert!(bed.asked().is_empty(), "no agent was started");
+}
+
+#[test]
+fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
+    let mut bed = bed("process");
+    bed.config["run"]["sandbox"] = json!({"level": "landlock", "diskMb": 5});
+    bed.config["run"]["maxAttempts"] = json!(1);
+    let agent =
+        bed.around_builtin(r#"dd if=/dev/zero of=one bs=1M count=4; dd if=/dev/zero of=two bs=1M count=4; "$@""#);
+    bed.agents(&[agent]);
+    assert_eq!(bed.run(&[]).code, Some(3));
+    assert_eq!(bed.results().verdict(), "invalid/machinery");
+    assert!(
+        bed.results().reason().contains("more than 5 MB of disk"),
+        "{}",
+        bed.results().reason()
+    );
+}
+
+#[test]
+fn what_is_ready_is_told_by_check() {
+    let bed = bed("landlock");
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    for line in [
+        "sandbox landlock: Landlock ABI ",
+        "sandbox bubblewrap: ",
+        "notice: agent builtin: sandbox landlock (Landlock ABI ",
+    ] {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+}
