@@ -29,7 +29,7 @@ pub(crate) async fn a_fork_bomb_stays_within_its_limit(level: SandboxLevel) {
     };
     if said_to_be_open(level, &resources, "processes") {
         // Only a root user is not bound by what an ordinary process can lay on itself. Asking for it breaks nothing.
-        assert!(rustix::process::geteuid().is_root());
+        assert!(level == SandboxLevel::Process || rustix::process::geteuid().is_root());
         run_within(&seat, resources, "print('well')").await.assert_line("well");
         return;
     }

@@ -32,6 +32,20 @@ macro_rules! scenarios {
 mod held {
     use super::SandboxLevel;
 
+    // What needs no wall.
+    scenarios!(
+        process,
+        super::SandboxLevel::Process,
+        [
+            limits::a_fork_bomb_stays_within_its_limit,
+            limits::memory_beyond_the_limit_ends_it_and_is_told,
+            limits::the_groups_are_gone_afterwards,
+            network::large_and_slow_answers_come_through_the_ways_whole,
+            processes::arguments_input_output_and_exit_arrive_unchanged,
+            processes::nothing_is_left_after_many,
+        ]
+    );
+
     scenarios!(
         landlock,
         super::SandboxLevel::Landlock,
