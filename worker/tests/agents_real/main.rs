@@ -2,7 +2,7 @@
 //!
 //! Slow beside unit tests: each starts real agents. They need `npm ci --prefix docker/agents`.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod both;
 mod claude;

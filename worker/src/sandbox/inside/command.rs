@@ -74,7 +74,7 @@ fn run(plan: &Plan, command: &[OsString], channel: &UnixStream) -> Result<Word, 
             let supervisor = Supervisor::of(child, listening).map_err(InsideError::Supervise)?;
             leave_the_streams();
             carry::carry(ways);
-            Ok(supervisor.to_the_end())
+            Ok(supervisor.stay())
         }
     }
 }

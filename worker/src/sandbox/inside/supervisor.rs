@@ -59,7 +59,7 @@ impl Supervisor {
     }
 
     /// Buries whatever dies until the agent does, then ends what is left of it.
-    pub(super) fn to_the_end(self) -> Word {
+    pub(super) fn stay(self) -> Word {
         let status = loop {
             match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) if pid == self.agent => break Some(status),

@@ -47,6 +47,9 @@ impl Group {
             enforced: Enforced::default(),
             out_of_memory: None,
         };
+        if *resources == Resources::default() {
+            return group;
+        }
         let mut doors = Vec::new();
         for hierarchy in own_hierarchies() {
             let folder = hierarchy.folder.join(name);
