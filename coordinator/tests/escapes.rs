@@ -142,7 +142,7 @@ fn attempts(host: &Host, folder: &Path, server: &str, model: &str, sleeping: &st
         ),
         (
             "the worker's arguments",
-            "cat /proc/[0-9]*/cmdline | grep -qaF -e --connect".to_owned(),
+            "printf %s%s --conn ect > what; cat /proc/[0-9]*/cmdline > all; grep -qaF -f what all".to_owned(),
         ),
         (
             "a stranger's memory",
@@ -157,10 +157,7 @@ fn attempts(host: &Host, folder: &Path, server: &str, model: &str, sleeping: &st
         ("a stranger's life", format!("kill -9 {bystander}")),
         ("writing outside", format!("echo x > {folder}/new")),
         ("changing a file outside", format!("echo x >> {folder}/secret")),
-        (
-            "removing a file outside",
-            format!("rm -f {folder}/secret && test ! -e {folder}/secret && ls {folder}"),
-        ),
+        ("removing a file outside", format!("unlink {folder}/secret")),
         ("writing by a link", format!("ln -sf {folder}/linked out; echo x > out")),
         (
             "a program for everybody",
@@ -184,10 +181,7 @@ fn attempts(host: &Host, folder: &Path, server: &str, model: &str, sleeping: &st
             "more processes than allowed",
             python("import os; r, w = os.pipe(); [os.fork() or os._exit(len(os.read(r, 1))) for _ in range(1500)]"),
         ),
-        (
-            "more disk than allowed",
-            "dd if=/dev/zero of=big bs=1M count=400; s=$?; rm -f big; exit $s".to_owned(),
-        ),
+        ("more disk than allowed", "truncate -s 400M big".to_owned()),
         // It starts; that it ends is seen from outside.
         (
             "a daemon",
@@ -199,7 +193,7 @@ fn attempts(host: &Host, folder: &Path, server: &str, model: &str, sleeping: &st
 fn scenario(attempts: &[(&str, String)]) -> String {
     let mut steps = vec![json!({"call": {"tool": "get_current_weather", "arguments": {"city": "Vienna"}}})];
     steps.extend(attempts.iter().map(|(name, command)| {
-        json!({"shell": format!("({command}) >/dev/null 2>&1 && echo '{name}: ESCAPED' >> ~/outcomes || echo '{name}: contained' >> ~/outcomes")})
+        json!({"shell": format!("({command}) >/dev/null 2>&1 && echo \"{name}: ESCAPED\" >> ~/outcomes || echo \"{name}: contained\" >> ~/outcomes")})
     }));
     steps.push(json!({"shell": "cat ~/outcomes"}));
     steps.push(json!({"answer": "{result}"}));
