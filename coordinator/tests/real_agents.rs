@@ -22,6 +22,10 @@ fn bed(scenario: &str, expected_tools: &[&str]) -> Bed {
     bed.case("case", &format!("Do it. {scenario}"), expected_tools);
     bed.config["run"]["timeoutSeconds"] = json!(120);
     bed.config["run"]["maxAttempts"] = json!(2);
+    // Every scenario holds at every level; which one is tried can be named.
+    if let Ok(level) = std::env::var("MCPROCTOR_TEST_SANDBOX") {
+        bed.config["run"]["sandbox"] = json!(level);
+    }
     bed
 }
 
@@ -126,6 +130,9 @@ fn slow_they_pass_in_front_of_their_tools_at_every_level() {
 #[test]
 fn slow_with_its_own_tools_an_agent_is_confined_without_being_asked_and_its_shell_works() {
     let mut bed = bed("[shell]", &[]);
+    if let Some(run) = bed.config["run"].as_object_mut() {
+        run.remove("sandbox");
+    }
     let mut agents = [bed.claude(), bed.codex()];
     for agent in &mut agents {
         agent["builtinTools"] = json!("default");

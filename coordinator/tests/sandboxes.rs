@@ -9,6 +9,7 @@
 
 mod support;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use support::{Bed, MODEL_KEY, Results};
@@ -134,5 +135,30 @@ fn what_is_ready_is_told_by_check() {
         "notice: agent builtin: sandbox landlock (Landlock ABI ",
     ] {
         assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn nothing_is_left_when_workers_are_killed_in_between() {
+    for level in LEVELS {
+        let mut bed = bed(level);
+        bed.config["run"]["sandbox"] = json!({"level": level, "processes": 1000, "memoryMb": 4000});
+        let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
+        let before = mounts();
+        let mut running = bed.start(&["-i", "24", "--workers", "2"]);
+        for passed in [4, 10] {
+            running.wait_for("results", |text| text.matches(" passed weather #").count() >= passed);
+            let workers = running.workers();
+            let victim = Pid::from_raw(workers.first().unwrap().id).unwrap();
+            kill_process(victim, Signal::KILL).unwrap();
+        }
+        assert_eq!(running.wait().code, Some(0));
+        assert_eq!(bed.results().verdicts(), ["passed"; 24]);
+        bed.wait_until_nothing_runs();
+        let left: Vec<_> = std::fs::read_dir(bed.path("cache/mcproctor/sandboxes"))
+            .unwrap()
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(mounts(), before);
     }
 }

@@ -211,12 +211,8 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
             .unwrap_or_else(|error| Err(format!("failed to ask the agents' versions: {error}")))
     };
     // Agents take their time to say their version; servers are asked meanwhile.
-    let (versions, warnings) = match tokio::try_join!(versions, ask_servers(&config, &cases)) {
-        Ok(both) => both,
-        Err(message) => return complain(Exit::Failure, &message),
-    };
-    let machine = match machine().await {
-        Ok(machine) => machine,
+    let (versions, warnings, machine) = match tokio::try_join!(versions, ask_servers(&config, &cases), machine()) {
+        Ok(all) => all,
         Err(message) => return complain(Exit::Failure, &message),
     };
     let sandboxes = match config.sandboxes(&machine) {

@@ -4,11 +4,14 @@
 use std::io::Write as _;
 use std::io::{self, Read as _};
 use std::net::Shutdown;
+#[cfg(target_os = "linux")]
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+#[cfg(target_os = "linux")]
 use rustix::io::FdFlags;
 use serde::{Deserialize, Serialize};
+#[cfg(target_os = "linux")]
 use tokio::process::Command;
 
 /// The most that is read of a word, in bytes.
@@ -36,10 +39,12 @@ pub(super) enum Word {
 pub(super) struct Listener(UnixStream);
 
 /// The sandbox's end, until it is handed over.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct Speaker(UnixStream);
 
 /// A connection between a worker and what it starts.
+#[cfg(target_os = "linux")]
 pub(super) fn channel() -> io::Result<(Listener, Speaker)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
@@ -72,6 +77,7 @@ pub(super) fn say(mut channel: &UnixStream, word: &Word) {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Speaker {
     /// The descriptor's number, here and in the program that it is handed to.
     pub(super) fn number(&self) -> RawFd {
