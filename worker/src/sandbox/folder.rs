@@ -186,7 +186,10 @@ pub(super) fn remove_stale(base: &Path) -> usize {
             marks.kill_all();
         }
         #[cfg(target_os = "linux")]
-        super::limits::remove_named(&path.join(GROUPS));
+        if !super::limits::remove_named(&path.join(GROUPS)) {
+            // The folder is what remembers them; the next worker tries again.
+            continue;
+        }
         let _ = remove(&records_beside(&path));
         removed += usize::from(remove(&path).is_ok());
     }

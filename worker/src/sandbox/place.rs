@@ -24,7 +24,7 @@ use super::word::Listener;
 #[cfg(target_os = "linux")]
 use super::{
     confined,
-    limits::{Group, process_limit},
+    limits::{Group, planned_folders, process_limit},
     plan::OwnLimits,
     word,
 };
@@ -237,11 +237,13 @@ impl Sandbox {
         if let Some(group) = self.group.get() {
             return Ok(group);
         }
-        let group = Group::make(&self.processes.0.marker, &limits.resources);
-        let folders: Vec<_> = group.folders().iter().map(|folder| folder.to_string_lossy()).collect();
-        if !folders.is_empty() {
+        let name = &self.processes.0.marker;
+        let planned = planned_folders(name, &limits.resources);
+        if !planned.is_empty() {
+            let folders: Vec<_> = planned.iter().map(|folder| folder.to_string_lossy()).collect();
             self.folder.note_groups(&folders.join("\n"))?;
         }
+        let group = Group::make(name, &limits.resources);
         Ok(self.group.get_or_init(|| group))
     }
 

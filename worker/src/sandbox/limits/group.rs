@@ -38,6 +38,18 @@ pub(in crate::sandbox) struct Group {
     out_of_memory: Option<PathBuf>,
 }
 
+/// The folders that [`Group::make`] may make for a group called `name`. To be noted before it does: this process may be
+/// killed at any time, and whoever comes after it has to find them.
+pub(in crate::sandbox) fn planned_folders(name: &str, resources: &Resources) -> Vec<PathBuf> {
+    if *resources == Resources::default() {
+        return Vec::new();
+    }
+    own_hierarchies()
+        .into_iter()
+        .map(|hierarchy| hierarchy.folder.join(name))
+        .collect()
+}
+
 impl Group {
     /// Makes a group called `name` for as many of the limits as the system lets this process enforce.
     pub(in crate::sandbox) fn make(name: &str, resources: &Resources) -> Self {
@@ -93,11 +105,6 @@ impl Group {
         self.out_of_memory.as_deref()
     }
 
-    /// Its folders, for whoever has to remove them should this process die.
-    pub(in crate::sandbox) fn folders(&self) -> &[PathBuf] {
-        &self.folders
-    }
-
     /// Lets what `command` starts be in it, from its first instruction on.
     pub(in crate::sandbox) fn hold(&self, command: &mut Command) {
         if self.doors.is_empty() {
@@ -120,28 +127,28 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in &self.folders {
-            remove(folder);
+            let _ = remove(folder);
         }
     }
 }
 
-/// Removes the groups that a worker which died had noted in `file`.
-pub(in crate::sandbox) fn remove_named(file: &Path) {
-    for line in fs::read_to_string(file).unwrap_or_default().lines() {
-        let folder = Path::new(line);
-        // Only what looks like one: the file lay in a folder of ours, but still.
-        if folder.is_absolute() && folder.join("cgroup.procs").is_file() {
-            remove(folder);
-        }
-    }
+/// Removes the groups that a worker which died had noted in `file`. Says whether all are gone.
+pub(in crate::sandbox) fn remove_named(file: &Path) -> bool {
+    let noted = fs::read_to_string(file).unwrap_or_default();
+    // Only what looks like a group: the file lay in a folder of ours, but still.
+    let groups = noted
+        .lines()
+        .map(Path::new)
+        .filter(|folder| folder.is_absolute() && folder.join("cgroup.procs").is_file());
+    groups.fold(true, |gone, folder| remove(folder) && gone)
 }
 
-/// Kills what is in the group until nothing is, and removes it.
-fn remove(folder: &Path) {
+/// Kills what is in the group until nothing is, and removes it. Says whether it is gone.
+fn remove(folder: &Path) -> bool {
     let begun = Instant::now();
     while fs::remove_dir(folder).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
         if begun.elapsed() > PATIENCE {
-            return;
+            return false;
         }
         for line in fs::read_to_string(folder.join("cgroup.procs"))
             .unwrap_or_default()
@@ -153,6 +160,7 @@ fn remove(folder: &Path) {
         }
         thread::sleep(Duration::from_millis(2));
     }
+    true
 }
 
 fn own_hierarchies() -> Vec<Hierarchy> {

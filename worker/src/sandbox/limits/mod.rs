@@ -9,7 +9,7 @@ mod mounts;
 
 pub(super) use disk::DiskWatch;
 #[cfg(target_os = "linux")]
-pub(super) use group::{Group, remove_named};
+pub(super) use group::{Group, planned_folders, remove_named};
 pub use means::not_enforced;
 #[cfg(target_os = "linux")]
 pub(super) use means::process_limit;
