@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::assignment::{Resources, SandboxLevel};
 use mcproctor_worker::sandbox::{Launcher, Limits, OutputFiles, Sandbox, Spec, keep_to_itself};
 
 #[tokio::main]
@@ -29,6 +29,14 @@ async fn main() {
         stdout: records.path().join("stdout"),
         stderr: records.path().join("stderr"),
     };
-    let mut process = sandbox.start(&spec, &files, Limits::default()).unwrap();
+    let limits = Limits {
+        resources: Resources {
+            memory_bytes: Some(1 << 30),
+            processes: Some(500),
+            ..Resources::default()
+        },
+        ..Limits::default()
+    };
+    let mut process = sandbox.start(&spec, &files, limits).unwrap();
     process.wait().await;
 }

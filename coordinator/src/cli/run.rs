@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
+use mcproctor_worker::sandbox::keep_to_itself;
 
 use super::agents::{about_sandboxes, agent_versions, machine, without_answers};
 use super::exit::Exit;
@@ -204,6 +205,10 @@ pub(super) struct Invocation {
 
 /// What `run` and `demo` have in common once config and test cases are there.
 pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, args: Invocation) -> Exit {
+    // Credentials are in this process, too; agents in the sandbox `process` run under the same user.
+    if let Err(error) = keep_to_itself() {
+        return complain(Exit::Failure, &format!("failed to keep its memory to itself: {error}"));
+    }
     let asking = config.clone();
     let versions = async {
         tokio::task::spawn_blocking(move || agent_versions(&asking))

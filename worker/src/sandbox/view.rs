@@ -17,12 +17,15 @@ impl View {
     /// The home, work and temporary folder of a sandbox at `level`.
     ///
     /// Where a level can show an agent other paths than the true ones they are constant: what a model is told is then the same
-    /// in every attempt, and its provider's cache of prompts works. The home is not beneath the temporary folder, where codex
-    /// refuses to run its helpers.
+    /// in every attempt, and its provider's cache of prompts works. No program of the host is likely to lie beneath them, where it
+    /// would be shown among the agent's own files. The home is not beneath the temporary folder, where codex refuses to run its
+    /// helpers.
     pub(super) fn all(level: SandboxLevel, home: PathBuf, work: PathBuf, temporary: PathBuf) -> [Self; 3] {
         let places = match level {
             SandboxLevel::Process | SandboxLevel::Landlock => [home.clone(), work.clone(), temporary.clone()],
-            SandboxLevel::Bubblewrap | SandboxLevel::Container => ["/home/agent", "/work", "/tmp"].map(PathBuf::from),
+            SandboxLevel::Bubblewrap | SandboxLevel::Container => {
+                ["/agent/home", "/agent/work", "/tmp"].map(PathBuf::from)
+            }
         };
         let mut outside = [home, work, temporary].into_iter();
         places.map(|inside| Self {

@@ -125,7 +125,7 @@ pub(crate) async fn its_paths_are_always_the_same(level: SandboxLevel) {
     for _ in 0..2 {
         let seat = Seat::new(level);
         let ran = seat.shell("pwd; echo $HOME $TMPDIR; id -un", &[]).await;
-        assert_eq!(ran.text, "/work\n/home/agent /tmp\nagent\n");
-        assert_eq!(seat.sandbox.home().to_str(), Some("/home/agent"));
+        assert_eq!(ran.text, "/agent/work\n/agent/home /tmp\nagent\n");
+        assert_eq!(seat.sandbox.home().to_str(), Some("/agent/home"));
     }
 }

@@ -5,6 +5,15 @@ use mcproctor_worker::sandbox::{Limits, not_enforced};
 
 use crate::seat::{Ran, Seat, alive, finish};
 
+/// The control groups of attempts, a folder a line.
+pub(crate) fn groups() -> String {
+    let found = std::process::Command::new("find")
+        .args(["/sys/fs/cgroup", "-name", "attempt-*"])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&found.stdout).into_owned()
+}
+
 const MB: u64 = 1024 * 1024;
 
 async fn run_within(seat: &Seat, resources: Resources, program: &str) -> Ran {
@@ -118,13 +127,6 @@ pub(crate) async fn memory_beyond_the_limit_ends_it_and_is_told(level: SandboxLe
 }
 
 pub(crate) async fn the_groups_are_gone_afterwards(level: SandboxLevel) {
-    let groups = || {
-        let found = std::process::Command::new("find")
-            .args(["/sys/fs/cgroup", "-name", "attempt-*"])
-            .output()
-            .unwrap();
-        String::from_utf8_lossy(&found.stdout).into_owned()
-    };
     let seat = Seat::new(level);
     let resources = Resources {
         memory_bytes: Some(500 * MB),

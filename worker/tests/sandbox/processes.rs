@@ -242,11 +242,25 @@ pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
         .spawn()
         .unwrap();
     until("the agent and its daemon are there", || sleeping(&mark) == 2).await;
+    // Under a root user nothing keeps root from reading it.
+    let read = std::fs::read(format!("/proc/{}/environ", worker.id()));
+    assert_eq!(
+        read.is_ok(),
+        rustix::process::geteuid().is_root(),
+        "the worker keeps to itself"
+    );
     worker.kill().unwrap();
     worker.wait().unwrap();
     until("both are gone", || sleeping(&mark) == 0).await;
+    let mut names = std::fs::read_dir(base.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let name = names
+        .find(|name| name.to_str().unwrap().starts_with("attempt-"))
+        .unwrap();
     assert_eq!(mcproctor_worker::sandbox::Sandbox::remove_stale(base.path()), 1);
     assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert!(!crate::limits::groups().contains(name.to_str().unwrap()));
 }
 
 /// Processes that sleep for this long.

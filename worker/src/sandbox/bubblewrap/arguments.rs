@@ -142,14 +142,14 @@ mod tests {
     fn line(installed: &[PathBuf]) -> Vec<String> {
         let home = View {
             outside: "/sandboxes/a/home".into(),
-            inside: "/home/agent".into(),
+            inside: "/agent/home".into(),
         };
         let room = Room {
             launcher: Path::new("/opt/mcproctor"),
             ways: Path::new("/sandboxes/a/ways"),
             etc: Path::new("/sandboxes/a/etc"),
             own_folders: &[&home],
-            cwd: Path::new("/work"),
+            cwd: Path::new("/agent/work"),
         };
         let args = arguments(&room, installed);
         args.into_iter().map(|arg| arg.into_string().unwrap()).collect()
@@ -177,7 +177,7 @@ mod tests {
         let line = line(&[]);
         let writable: Vec<_> = line.iter().filter(|arg| *arg == "--bind").collect();
         assert_eq!(writable.len(), 1);
-        assert!(at(&line, &["--bind", "/sandboxes/a/home", "/home/agent"]).is_some());
+        assert!(at(&line, &["--bind", "/sandboxes/a/home", "/agent/home"]).is_some());
         assert!(at(&line, &["--ro-bind", "/sandboxes/a/etc/passwd", "/etc/passwd"]).is_some());
         assert!(at(&line, &["--ro-bind", "/etc/passwd", "/etc/passwd"]).is_none());
     }

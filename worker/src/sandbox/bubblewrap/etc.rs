@@ -19,7 +19,7 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
         "127.0.0.1 localhost\n".to_owned(),
         "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
         format!(
-            "root:x:0:0::/root:/bin/sh\n{USER}:x:{ID}:{ID}::/home/{USER}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+            "root:x:0:0::/root:/bin/sh\n{USER}:x:{ID}:{ID}::/agent/home:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
         ),
         String::new(),
     ];
