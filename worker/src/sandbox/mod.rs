@@ -13,6 +13,7 @@ mod beneath;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod confined;
+mod end;
 mod environment;
 mod error;
 mod folder;
@@ -41,6 +42,7 @@ mod wall;
 mod word;
 
 pub use ability::{Ability, Unavailable, abilities, ability};
+pub use end::{Output, ProcessEnd};
 pub use error::SandboxError;
 #[cfg(target_os = "linux")]
 pub use inside::{SandboxedArgs, sandboxed};
@@ -49,7 +51,7 @@ pub use limits::not_enforced;
 #[cfg(not(target_os = "linux"))]
 pub use nowhere::{SandboxedArgs, sandboxed};
 pub use place::Sandbox;
-pub use running::{Output, ProcessEnd, RunningProcess};
+pub use running::RunningProcess;
 pub use secrecy::keep_to_itself;
 pub use spec::{Limits, OutputFiles, Spec};
 pub(crate) use tree::{MARKER, Marks};

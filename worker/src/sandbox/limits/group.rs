@@ -140,7 +140,8 @@ pub(in crate::sandbox) fn remove_named(file: &Path) -> bool {
         .lines()
         .map(Path::new)
         .filter(|folder| folder.is_absolute() && folder.join("cgroup.procs").is_file());
-    groups.fold(true, |gone, folder| remove(folder) && gone)
+    // Not `all`, which would leave the rest where one stays.
+    groups.filter(|folder| !remove(folder)).count() == 0
 }
 
 /// Kills what is in the group until nothing is, and removes it. Says whether it is gone.
