@@ -46,9 +46,9 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     let mut args: Vec<OsString> = NAMESPACES.into_iter().map(Into::into).collect();
     let mut shown: Vec<PathBuf> = Vec::new();
     system(&mut args, &mut shown);
-    for name in etc::OWN {
-        let inside = Path::new("/etc").join(name);
-        bind(&mut args, "--ro-bind", &room.etc.join(name), &inside);
+    bind(&mut args, "--ro-bind", room.etc, Path::new(etc::ETC));
+    for folder in etc::folders() {
+        bind(&mut args, "--ro-bind", &folder, &folder);
     }
     words(
         &mut args,
@@ -79,13 +79,9 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
 fn system(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>) {
     for (path, right) in SYSTEM {
         let path = Path::new(path);
-        let own = path.parent() == Some(Path::new("/etc"))
-            && path
-                .file_name()
-                .is_some_and(|name| etc::OWN.iter().any(|own| name == *own));
-        // Both are mounted anew.
-        let fresh = path.starts_with("/proc") || path.starts_with("/dev");
-        if own || fresh || !path.exists() {
+        // All of them are made up or mounted anew.
+        let anew = ["/proc", "/dev", etc::ETC].iter().any(|top| path.starts_with(top));
+        if anew || !path.exists() {
             continue;
         }
         match path.read_link() {
@@ -178,8 +174,8 @@ mod tests {
         let writable: Vec<_> = line.iter().filter(|arg| *arg == "--bind").collect();
         assert_eq!(writable.len(), 1);
         assert!(at(&line, &["--bind", "/sandboxes/a/home", "/agent/home"]).is_some());
-        assert!(at(&line, &["--ro-bind", "/sandboxes/a/etc/passwd", "/etc/passwd"]).is_some());
-        assert!(at(&line, &["--ro-bind", "/etc/passwd", "/etc/passwd"]).is_none());
+        assert!(at(&line, &["--ro-bind", "/sandboxes/a/etc", "/etc"]).is_some());
+        assert!(!line.iter().any(|arg| arg == "/etc/passwd"));
     }
 
     #[test]
