@@ -143,6 +143,8 @@ fn nothing_is_left_when_workers_are_killed_in_between() {
     for level in LEVELS {
         let mut bed = bed(level);
         bed.config["run"]["sandbox"] = json!({"level": level, "processes": 1000, "memoryMb": 4000});
+        // The same iteration may be hit more than once.
+        bed.config["run"]["maxAttempts"] = json!(10);
         let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
         let before = mounts();
         let mut running = bed.start(&["-i", "24", "--workers", "2"]);
