@@ -11,9 +11,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 /// How many suites are drawn for a truth.
-const SUITES: u32 = 1_500;
-/// What the share of 1,500 draws may lie below 95% by chance: three standard errors.
-const CHANCE: f64 = 0.017;
+const SUITES: u32 = 4_000;
+/// What the share of 4,000 draws may lie below 95% by chance: three standard errors.
+const CHANCE: f64 = 0.0104;
 
 fn random() -> StdRng {
     StdRng::seed_from_u64(20_261_130)
@@ -94,8 +94,11 @@ fn newcombe_covers_95_percent_over_all_pairs_of_rates() {
     }
 }
 
-/// Suites as they come: how many test cases, and the rate of the i-th.
-const SUITES_OF_PROMPTS: [(&str, usize, fn(usize) -> f64); 8] = [
+/// How many test cases, and the rate of the i-th.
+type Suite = (&'static str, usize, fn(usize) -> f64);
+
+/// Suites as they come.
+const SUITES_OF_PROMPTS: [Suite; 8] = [
     ("all good", 12, |_| 0.95),
     ("a coin", 12, |_| 0.5),
     ("all nearly perfect", 12, |_| 0.995),
@@ -177,8 +180,10 @@ fn the_pooled_range_does_not_cover_prompts_that_were_not_tried() {
     assert!(covered < 0.90, "{covered}");
 }
 
-/// The rate of a test case on both sides.
-const TWO_SIDES: [(&str, usize, fn(usize) -> (f64, f64)); 6] = [
+/// How many test cases, and the rates of the i-th on both sides.
+type TwoSides = (&'static str, usize, fn(usize) -> (f64, f64));
+
+const TWO_SIDES: [TwoSides; 6] = [
     ("no difference", 12, |i| [(0.9, 0.9), (0.5, 0.5), (0.7, 0.7)][i % 3]),
     ("10 points everywhere", 12, |i| {
         [(0.8, 0.9), (0.5, 0.6), (0.3, 0.4)][i % 3]
