@@ -6,6 +6,7 @@ pub mod yaml;
 
 pub mod config;
 pub mod provider_limits;
+pub mod expectation;
 pub mod source;
 pub mod testcase;
 
