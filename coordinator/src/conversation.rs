@@ -174,15 +174,9 @@ mod tests {
     fn calls_of_earlier_turns_count() {
         let case = test_case(&["a", "b"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        conversation.after_turn(
-            report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]),
-            &case,
-        );
+        conversation.after_turn(report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]), &case);
         let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
-        assert_eq!(
-            conversation.after_turn(second, &case),
-            Instruction::Finish
-        );
+        assert_eq!(conversation.after_turn(second, &case), Instruction::Finish);
         assert_eq!(conversation.calls.len(), 2);
     }
 

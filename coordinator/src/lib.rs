@@ -5,8 +5,8 @@ pub mod cli;
 pub mod yaml;
 
 pub mod config;
-pub mod provider_limits;
 pub mod expectation;
+pub mod provider_limits;
 pub mod source;
 pub mod testcase;
 

@@ -193,14 +193,35 @@ mod tests {
 
     #[test]
     fn only_numbers_of_json_are_numbers() {
-        for text in ["", "-", "+3", ".5", "5.", "0123", "0x1F", "1_000", "1e", "1e+", "NaN", "3 ", "2025-10-03"] {
+        for text in [
+            "",
+            "-",
+            "+3",
+            ".5",
+            "5.",
+            "0123",
+            "0x1F",
+            "1_000",
+            "1e",
+            "1e+",
+            "NaN",
+            "3 ",
+            "2025-10-03",
+        ] {
             assert!(Number::parse(text).is_none(), "{text}");
         }
     }
 
     #[test]
     fn whole_numbers_may_have_a_point() {
-        for (text, whole) in [("3", true), ("3.0", true), ("1e3", true), ("0", true), ("3.5", false), ("3e-1", false)] {
+        for (text, whole) in [
+            ("3", true),
+            ("3.0", true),
+            ("1e3", true),
+            ("0", true),
+            ("3.5", false),
+            ("3e-1", false),
+        ] {
             assert_eq!(number(text).is_whole(), whole, "{text}");
         }
         assert_eq!(Number::from(120), number("1.2e2"));
@@ -215,7 +236,11 @@ mod tests {
             let mut value = || f64::from(random.random_range(-2_000_i32..2_000)) / 16.0;
             let (a, b) = (value(), value());
             for (a_text, b_text) in [(a.to_string(), b.to_string()), (format!("{a:e}"), format!("{b:?}"))] {
-                assert_eq!(number(&a_text).cmp(&number(&b_text)), a.partial_cmp(&b).unwrap(), "{a_text} {b_text}");
+                assert_eq!(
+                    number(&a_text).cmp(&number(&b_text)),
+                    a.partial_cmp(&b).unwrap(),
+                    "{a_text} {b_text}"
+                );
             }
         }
     }

@@ -10,7 +10,18 @@ use super::schema::Schema;
 
 /// Every key that is a matcher.
 const MATCHERS: [&str; 13] = [
-    "$regex", "$contains", "$oneOf", "$gt", "$gte", "$lt", "$lte", "$type", "$schema", "$any", "$absent", "$exact",
+    "$regex",
+    "$contains",
+    "$oneOf",
+    "$gt",
+    "$gte",
+    "$lt",
+    "$lte",
+    "$type",
+    "$schema",
+    "$any",
+    "$absent",
+    "$exact",
     "$literal",
 ];
 

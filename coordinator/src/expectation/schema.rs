@@ -43,7 +43,10 @@ impl Schema {
                 source,
                 validator: Arc::new(validator),
             })
-            .map_err(|error| one_line(&error.to_string()))
+            .map_err(|error| match error.instance_path().as_str() {
+                "" => one_line(&error.to_string()),
+                at => format!("at {at}: {}", one_line(&error.to_string())),
+            })
     }
 
     /// As it was written.
@@ -105,7 +108,10 @@ mod tests {
     #[test]
     fn a_violation_says_where_and_what() {
         let schema = schema(r#"{"properties":{"days":{"type":"integer","maximum":3}},"required":["city"]}"#).unwrap();
-        assert_eq!(schema.violations(&Json::parse(r#"{"city":"Graz","days":3.0}"#).unwrap()), []);
+        assert_eq!(
+            schema.violations(&Json::parse(r#"{"city":"Graz","days":3.0}"#).unwrap()),
+            []
+        );
         let found = schema.violations(&Json::parse(r#"{"days":5}"#).unwrap());
         let places: Vec<&str> = found.iter().map(|violation| violation.at.as_str()).collect();
         assert_eq!(places, ["", "/days"]);

@@ -45,27 +45,51 @@ fn a_dollar_key_is_literal_only_where_it_is_said() {
 fn what_makes_no_sense_is_refused_where_it_stands() {
     for (written, fault) in [
         (r#"{"t":{"a":{"$regx":"x"}}}"#, "/t/a/$regx: there is no such matcher"),
-        (r#"{"t":{"a":{"$gt":1,"b":2}}}"#, "/t/a/b: keys and matchers cannot be mixed"),
+        (
+            r#"{"t":{"a":{"$gt":1,"b":2}}}"#,
+            "/t/a/b: keys and matchers cannot be mixed",
+        ),
         (r#"{"t":{"a":{"$calls":"all"}}}"#, "/t/a/$calls: `$calls` stands beside"),
-        (r#"{"t":{"a":{"$any":true,"$gt":1}}}"#, "/t/a/$any: nothing else can stand beside"),
+        (
+            r#"{"t":{"a":{"$any":true,"$gt":1}}}"#,
+            "/t/a/$any: nothing else can stand beside",
+        ),
         (r#"{"t":{"a":{"$any":false}}}"#, "/t/a/$any: `false` says nothing"),
         (r#"{"t":{"$absent":true}}"#, "/t/$absent: only the value of a key"),
-        (r#"{"t":{"a":[{"$absent":true}]}}"#, "/t/a/0/$absent: only the value of a key"),
+        (
+            r#"{"t":{"a":[{"$absent":true}]}}"#,
+            "/t/a/0/$absent: only the value of a key",
+        ),
         (r#"{"t":{"a":{"$regex":"("}}}"#, "/t/a/$regex: not a regular expression"),
         (r#"{"t":{"a":{"$regex":3}}}"#, "/t/a/$regex: this is a number"),
         (r#"{"t":{"a":{"$oneOf":[]}}}"#, "/t/a/$oneOf: this is an empty list"),
-        (r#"{"t":{"a":{"$type":"text"}}}"#, "/t/a/$type: there is no type \"text\""),
+        (
+            r#"{"t":{"a":{"$type":"text"}}}"#,
+            "/t/a/$type: there is no type \"text\"",
+        ),
         (r#"{"t":{"a":{"$type":null}}}"#, "/t/a/$type: there is no value"),
         (r#"{"t":{"a":{"$gte":"3"}}}"#, "/t/a/$gte: this is a text"),
         (r#"{"t":{"a":{"$gte":3,"$lt":3}}}"#, "/t/a/$gte: no number is within"),
-        (r#"{"t":{"a":{"$gte":3,"$type":"string"}}}"#, "/t/a/$gte: only a number has bounds"),
-        (r#"{"t":{"a":{"$schema":{"type":"txt"}}}}"#, "/t/a/$schema: not a JSON Schema"),
+        (
+            r#"{"t":{"a":{"$gte":3,"$type":"string"}}}"#,
+            "/t/a/$gte: only a number has bounds",
+        ),
+        (
+            r#"{"t":{"a":{"$schema":{"type":"txt"}}}}"#,
+            "/t/a/$schema: not a JSON Schema",
+        ),
         (r#"{"t":{"$regex":"x"}}"#, "/t: arguments are a mapping, and this never"),
         (r#"{"t":3}"#, "/t: arguments are a mapping"),
         (r#"{"t":[]}"#, "/t: this is an empty list"),
-        (r#"{"t":[{"a":1},{"a":1.0}]}"#, "/t/1: the same arguments stand in the list"),
+        (
+            r#"{"t":[{"a":1},{"a":1.0}]}"#,
+            "/t/1: the same arguments stand in the list",
+        ),
         (r#"{"t":{"$calls":2}}"#, "/t/$calls: `2` says not how many"),
-        (r#"{"t":{"$calls":{"atLeast":0}}}"#, "/t/$calls: `{\"atLeast\":0}` says not"),
+        (
+            r#"{"t":{"$calls":{"atLeast":0}}}"#,
+            "/t/$calls: `{\"atLeast\":0}` says not",
+        ),
         (r#"["t"]"#, ": the tools are missing"),
     ] {
         let faults = read(written).unwrap_err();
@@ -77,7 +101,12 @@ fn what_makes_no_sense_is_refused_where_it_stands() {
 
 #[test]
 fn all_faults_are_told_at_once() {
-    assert_eq!(read(r#"{"t":{"a":{"$gt":"x"},"b":{"$no":1}},"u":3}"#).unwrap_err().len(), 3);
+    assert_eq!(
+        read(r#"{"t":{"a":{"$gt":"x"},"b":{"$no":1}},"u":3}"#)
+            .unwrap_err()
+            .len(),
+        3
+    );
 }
 
 /// A value of random shape; keys may begin with a dollar sign.
@@ -89,10 +118,19 @@ pub(crate) fn random_json(random: &mut StdRng, depth: u32) -> Json {
         2 => Json::Number(Number::from(random.random_range(0_u32..4))),
         3 => Json::Number(Number::parse(&format!("{}.0", random.random_range(0_u32..4))).unwrap()),
         4 => Json::text(["", "3", "Vienna"][random.random_range(0..3)]),
-        5 => Json::List((0..random.random_range(0..4)).map(|_| random_json(random, depth - 1)).collect()),
+        5 => Json::List(
+            (0..random.random_range(0..4))
+                .map(|_| random_json(random, depth - 1))
+                .collect(),
+        ),
         _ => Json::Object(
             (0..random.random_range(0..4))
-                .map(|_| (keys[random.random_range(0..keys.len())].to_owned(), random_json(random, depth - 1)))
+                .map(|_| {
+                    (
+                        keys[random.random_range(0..keys.len())].to_owned(),
+                        random_json(random, depth - 1),
+                    )
+                })
                 .collect(),
         ),
     }

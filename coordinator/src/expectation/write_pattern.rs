@@ -12,7 +12,12 @@ impl Pattern {
             Self::Scalar(value) => value.clone(),
             Self::List(items) => Json::List(items.iter().map(Self::to_json).collect()),
             Self::Object(entries) => {
-                let object = Json::Object(entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect());
+                let object = Json::Object(
+                    entries
+                        .iter()
+                        .map(|(key, value)| (key.clone(), value.to_json()))
+                        .collect(),
+                );
                 // Only what stood under `$literal` has such keys, and then there is no matcher in it.
                 if entries.keys().any(|key| key.starts_with('$')) {
                     Json::entry("$literal", Self::bare(entries))

@@ -77,11 +77,7 @@ fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<(String, Place)
 }
 
 /// They may be left out where no tool is to be called.
-fn read_expected_tools(
-    fields: &mut Fields<'_>,
-    none_expected: bool,
-    problems: &mut Problems,
-) -> Option<Vec<String>> {
+fn read_expected_tools(fields: &mut Fields<'_>, none_expected: bool, problems: &mut Problems) -> Option<Vec<String>> {
     let Some(item) = fields.get("expectedTools") else {
         if none_expected {
             return Some(Vec::new());

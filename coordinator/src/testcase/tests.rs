@@ -189,7 +189,10 @@ fn every_expectation_is_read() {
     );
     let stored = serde_json::to_string_pretty(&case.expectations).unwrap();
     insta::assert_snapshot!(stored);
-    assert_eq!(serde_json::from_str::<Expectations>(&stored).unwrap(), case.expectations);
+    assert_eq!(
+        serde_json::from_str::<Expectations>(&stored).unwrap(),
+        case.expectations
+    );
 }
 
 #[test]
@@ -197,7 +200,11 @@ fn a_prompt_that_calls_nothing_needs_no_list_of_tools() {
     let case = load_one("prompt: x\nexpectNoTools: true\n");
     assert!(case.expectations.expect_no_tools && case.expected_tools.is_empty());
     assert!(report([("a.yaml", "prompt: x\nexpectNoTools: false\n")]).contains("expectedTools: the key is missing"));
-    assert!(load_one("prompt: x\nexpectNoTools: true\nexpectedTools: []\n").expectations.expect_no_tools);
+    assert!(
+        load_one("prompt: x\nexpectNoTools: true\nexpectedTools: []\n")
+            .expectations
+            .expect_no_tools
+    );
 }
 
 #[test]
@@ -220,7 +227,10 @@ fn what_is_wrong_with_expectations_is_told_with_its_place() {
         .iter()
         .enumerate()
         .map(|(index, text)| (format!("{:02}.yaml", index + 1), file(text)))
-        .chain([("12.yaml".to_owned(), "prompt: x\nexpectedTools: []\norder: exact\n".to_owned())])
+        .chain([(
+            "12.yaml".to_owned(),
+            "prompt: x\nexpectedTools: []\norder: exact\n".to_owned(),
+        )])
         .collect();
     let source = MemorySource::new(files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     insta::assert_snapshot!(load(&source).unwrap_err().to_string());

@@ -220,7 +220,11 @@ mod tests {
     #[test]
     fn further_arguments_are_fine_unless_exactly_these_are_asked_for() {
         let subset = expecting("{t: {city: Vienna, at: {lat: 48}}}");
-        assert!(subset.called("t", r#"{"city":"Vienna","at":{"lat":48.0,"lon":16},"days":3}"#).all_met());
+        assert!(
+            subset
+                .called("t", r#"{"city":"Vienna","at":{"lat":48.0,"lon":16},"days":3}"#)
+                .all_met()
+        );
         let exact = expecting("{t: {$exact: {city: Vienna}}}");
         let unmet = exact.called("t", r#"{"city":"Vienna","days":3}"#);
         assert_eq!(
@@ -240,7 +244,11 @@ mod tests {
         assert_eq!(result.call.as_deref(), Some("call-1"));
         assert_eq!(result.tool.as_deref(), Some("t"));
         assert!(expecting("{t: {days: 3}}").called("t", r#"{"days":3.0}"#).all_met());
-        assert!(expecting("{t: {on: 2025-10-03}}").called("t", r#"{"on":"2025-10-03"}"#).all_met());
+        assert!(
+            expecting("{t: {on: 2025-10-03}}")
+                .called("t", r#"{"on":"2025-10-03"}"#)
+                .all_met()
+        );
     }
 
     #[test]
@@ -290,9 +298,17 @@ mod tests {
         assert!(twice("{t: {$calls: {atLeast: 2}, a: 1}}").all_met());
         assert!(twice("{t: {$calls: {exactly: 2}, a: 1}}").all_met());
         assert!(twice("{t: {$calls: all, a: 1}}").all_met());
-        assert!(twice("{t: {$calls: {atLeast: 3}, a: 1}}").unmet().contains("2 successful calls had them, 3 are needed"));
+        assert!(
+            twice("{t: {$calls: {atLeast: 3}, a: 1}}")
+                .unmet()
+                .contains("2 successful calls had them, 3 are needed")
+        );
         let surplus = twice("{t: {$calls: {exactly: 1}, a: 1}}");
-        assert!(surplus.unmet().ends_with("exactly once: 2 successful calls had them"), "{}", surplus.unmet());
+        assert!(
+            surplus.unmet().ends_with("exactly once: 2 successful calls had them"),
+            "{}",
+            surplus.unmet()
+        );
         assert_eq!(surplus.only_unmet().call.as_deref(), Some("call-2"));
         assert!(!surplus.worth_talking_on());
         let never = twice("{t: {$calls: {exactly: 0}, a: 1}}");
@@ -304,7 +320,11 @@ mod tests {
             "every call of t with {\"a\":1}: one call had others: 2 (number) at /a in place of 1 (number)"
         );
         assert!(!other.worth_talking_on());
-        assert!(expecting("{t: {$calls: all, a: 1}}").unmet().contains("it was never called"));
+        assert!(
+            expecting("{t: {$calls: all, a: 1}}")
+                .unmet()
+                .contains("it was never called")
+        );
     }
 
     #[test]

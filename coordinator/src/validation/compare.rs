@@ -61,7 +61,9 @@ impl Comparison {
 
     fn list(&mut self, patterns: &[Pattern], items: &[Json], at: &mut Pointer, keys: Keys) {
         for (index, pattern) in patterns.iter().enumerate() {
-            at.inside(&index.to_string(), |at| self.compare(pattern, items.get(index), at, keys));
+            at.inside(&index.to_string(), |at| {
+                self.compare(pattern, items.get(index), at, keys)
+            });
         }
         for (index, item) in items.iter().enumerate().skip(patterns.len()) {
             at.inside(&index.to_string(), |at| self.add(at, "nothing", Some(item)));
@@ -106,7 +108,11 @@ impl Comparison {
                 for violation in schema.violations(value) {
                     let place = format!("{at}{}", violation.at);
                     let inside = value_at(value, &violation.at);
-                    self.add_found(place, format!("valid by the schema: {}", shortened(&violation.what)), found(inside));
+                    self.add_found(
+                        place,
+                        format!("valid by the schema: {}", shortened(&violation.what)),
+                        found(inside),
+                    );
                 }
                 return;
             }
@@ -136,8 +142,16 @@ fn wanted(pattern: &Pattern) -> String {
         Pattern::Any => "any value".to_owned(),
         Pattern::Absent => "nothing".to_owned(),
         Pattern::Exact(inner) => wanted(inner),
-        Pattern::List(_) => format!("{} ({})", shortened(&pattern.to_json().to_string()), JsonType::Array.name()),
-        Pattern::Object(_) => format!("{} ({})", shortened(&pattern.to_json().to_string()), JsonType::Object.name()),
+        Pattern::List(_) => format!(
+            "{} ({})",
+            shortened(&pattern.to_json().to_string()),
+            JsonType::Array.name()
+        ),
+        Pattern::Object(_) => format!(
+            "{} ({})",
+            shortened(&pattern.to_json().to_string()),
+            JsonType::Object.name()
+        ),
         Pattern::Matchers(matchers) => {
             let words: Vec<String> = matchers.iter().map(matcher_in_words).collect();
             words.join(" and ")
@@ -223,20 +237,56 @@ mod tests {
     #[test]
     fn every_matcher_holds_of_what_it_says_and_of_nothing_else() {
         for (matcher, fits, others) in [
-            (r#"{"$regex":"^V"}"#, vec![r#""Vienna""#], vec![r#""Graz""#, "3", "null", r#"["V"]"#]),
-            (r#"{"$contains":"ien"}"#, vec![r#""Vienna""#, r#"["ien"]"#], vec![r#""VIENNA""#, "3", r#"["Vienna"]"#]),
-            (r#"{"$contains":{"a":1}}"#, vec![r#"[0,{"a":1,"b":2}]"#], vec![r#"{"a":1}"#, "[]", r#""a""#]),
-            (r#"{"$oneOf":["a",3,null]}"#, vec![r#""a""#, "3.0", "null"], vec![r#""3""#, r#""b""#, "false"]),
-            (r#"{"$gte":3,"$lt":10}"#, vec!["3", "9.99", "3.0"], vec!["2", "10", r#""5""#, "null"]),
+            (
+                r#"{"$regex":"^V"}"#,
+                vec![r#""Vienna""#],
+                vec![r#""Graz""#, "3", "null", r#"["V"]"#],
+            ),
+            (
+                r#"{"$contains":"ien"}"#,
+                vec![r#""Vienna""#, r#"["ien"]"#],
+                vec![r#""VIENNA""#, "3", r#"["Vienna"]"#],
+            ),
+            (
+                r#"{"$contains":{"a":1}}"#,
+                vec![r#"[0,{"a":1,"b":2}]"#],
+                vec![r#"{"a":1}"#, "[]", r#""a""#],
+            ),
+            (
+                r#"{"$oneOf":["a",3,null]}"#,
+                vec![r#""a""#, "3.0", "null"],
+                vec![r#""3""#, r#""b""#, "false"],
+            ),
+            (
+                r#"{"$gte":3,"$lt":10}"#,
+                vec!["3", "9.99", "3.0"],
+                vec!["2", "10", r#""5""#, "null"],
+            ),
             (r#"{"$gt":3}"#, vec!["3.1", "1e9"], vec!["3", "-4"]),
             (r#"{"$lte":3}"#, vec!["3", "-4"], vec!["3.0001"]),
             (r#"{"$type":"integer"}"#, vec!["3", "3.0"], vec!["3.5", r#""3""#]),
-            (r#"{"$type":["string","null"]}"#, vec![r#""""#, "null"], vec!["3", "[]", "{}", "true"]),
+            (
+                r#"{"$type":["string","null"]}"#,
+                vec![r#""""#, "null"],
+                vec!["3", "[]", "{}", "true"],
+            ),
             (r#"{"$any":true}"#, vec!["null", "[]", "0"], vec![]),
             (r#"{"$schema":{"minimum":3}}"#, vec!["3"], vec!["2"]),
-            (r#"{"$literal":{"$gt":3}}"#, vec![r#"{"$gt":3,"x":1}"#], vec!["4", r#"{"$gt":4}"#]),
-            (r#"{"$exact":{"a":{"b":1}}}"#, vec![r#"{"a":{"b":1}}"#], vec![r#"{"a":{"b":1,"c":2}}"#]),
-            (r#"{"$exact":{"a":{"$any":true}}}"#, vec![r#"{"a":{"b":1}}"#], vec![r#"{"a":1,"b":2}"#, "{}"]),
+            (
+                r#"{"$literal":{"$gt":3}}"#,
+                vec![r#"{"$gt":3,"x":1}"#],
+                vec!["4", r#"{"$gt":4}"#],
+            ),
+            (
+                r#"{"$exact":{"a":{"b":1}}}"#,
+                vec![r#"{"a":{"b":1}}"#],
+                vec![r#"{"a":{"b":1,"c":2}}"#],
+            ),
+            (
+                r#"{"$exact":{"a":{"$any":true}}}"#,
+                vec![r#"{"a":{"b":1}}"#],
+                vec![r#"{"a":1,"b":2}"#, "{}"],
+            ),
         ] {
             for value in fits {
                 assert!(is(matcher, value), "{matcher} {value}");
@@ -250,7 +300,10 @@ mod tests {
     #[test]
     fn what_is_absent_is_told_from_what_is_null() {
         assert!(is(r#"{"a":{"$absent":true}}"#, "{}"));
-        assert_eq!(told(r#"{"a":{"$absent":true}}"#, r#"{"a":null}"#), ["/a: null, not nothing"]);
+        assert_eq!(
+            told(r#"{"a":{"$absent":true}}"#, r#"{"a":null}"#),
+            ["/a: null, not nothing"]
+        );
         assert_eq!(told(r#"{"a":null}"#, "{}"), ["/a: nothing, not null"]);
         assert_eq!(told(r#"{"a":{"$any":true}}"#, "{}"), ["/a: nothing, not any value"]);
         let optional = r#"{"a":{"$oneOf":[{"$absent":true},3]}}"#;
@@ -273,7 +326,10 @@ mod tests {
 
     #[test]
     fn places_are_json_pointers() {
-        assert_eq!(told(r#"{"a/b":{"c~d":1}}"#, r#"{"a/b":{"c~d":2}}"#), ["/a~1b/c~0d: 2 (number), not 1 (number)"]);
+        assert_eq!(
+            told(r#"{"a/b":{"c~d":1}}"#, r#"{"a/b":{"c~d":2}}"#),
+            ["/a~1b/c~0d: 2 (number), not 1 (number)"]
+        );
     }
 
     #[test]
@@ -283,7 +339,11 @@ mod tests {
             r#"{"x":{"n":5}}"#,
         );
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("/x/n: 5 (number), not valid by the schema: "), "{}", found[0]);
+        assert!(
+            found[0].starts_with("/x/n: 5 (number), not valid by the schema: "),
+            "{}",
+            found[0]
+        );
     }
 
     #[test]

@@ -41,7 +41,10 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
     }
     // One call that cannot be compared may still be unlike every other: of a tool that was called once, it is.
     let uncertain = unknown.into_iter().find(|(call, _)| {
-        let of_tool = observed.calls.iter().filter(|other| other.tool == call.tool && other.server == call.server);
+        let of_tool = observed
+            .calls
+            .iter()
+            .filter(|other| other.tool == call.tool && other.server == call.server);
         of_tool.count() > 1
     });
     Some(match uncertain {
@@ -74,7 +77,9 @@ mod tests {
         for (tool, arguments) in [("t", r#"{"a":"1","b":[2]}"#), ("u", r#"{"a":1,"b":[2]}"#), ("t", "")] {
             assert!(recorded().called(tool, arguments).all_met(), "{tool} {arguments}");
         }
-        let nothing = Recorded::under("noDuplicateCalls: true").called("t", "").called("t", "{}");
+        let nothing = Recorded::under("noDuplicateCalls: true")
+            .called("t", "")
+            .called("t", "{}");
         assert!(!nothing.all_met(), "no arguments are an empty object");
     }
 

@@ -17,7 +17,10 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
     let taken = seconds(turns - waiting);
     let why = (taken > most).then(|| match waiting {
         0 => format!("they took {taken:.1} s"),
-        _ => format!("they took {taken:.1} s, beside {:.1} s of waiting for the model", seconds(waiting)),
+        _ => format!(
+            "they took {taken:.1} s, beside {:.1} s of waiting for the model",
+            seconds(waiting)
+        ),
     });
     let what = format!("all turns in at most {most} s");
     Some(Checked::of(Family::Duration, what, why, Hope::Never))
@@ -53,6 +56,9 @@ mod tests {
         slow.traffic.observed = true;
         assert!(slow.all_met());
         slow.traffic.waiting_ms = 300;
-        assert!(slow.unmet().ends_with("they took 1.7 s, beside 0.3 s of waiting for the model"));
+        assert!(
+            slow.unmet()
+                .ends_with("they took 1.7 s, beside 0.3 s of waiting for the model")
+        );
     }
 }

@@ -20,7 +20,10 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec
             .about(tool)
             .shown_by(&first.id)
     };
-    with_counts(&expectations.forbidden_tools).into_iter().map(check).collect()
+    with_counts(&expectations.forbidden_tools)
+        .into_iter()
+        .map(check)
+        .collect()
 }
 
 #[cfg(test)]
@@ -37,7 +40,10 @@ mod tests {
         assert_eq!(tried.unmet(), "pay not called: it is forbidden, and was called once");
         assert_eq!(tried.only_unmet().call.as_deref(), Some("call-2"));
         assert!(recorded().worth_talking_on(), "a is still to be called");
-        assert!(!recorded().called("pay", "").worth_talking_on(), "no call of a can put that right");
+        assert!(
+            !recorded().called("pay", "").worth_talking_on(),
+            "no call of a can put that right"
+        );
         assert!(tried.called("pay", "").unmet().ends_with("called in 2 calls"));
     }
 }

@@ -44,7 +44,11 @@ mod tests {
 
     #[test]
     fn the_first_call_too_many_is_shown() {
-        let recorded = || Recorded::under("maxCalls: 2").called("a", "").called_in("b", "", CallState::ToolError);
+        let recorded = || {
+            Recorded::under("maxCalls: 2")
+                .called("a", "")
+                .called_in("b", "", CallState::ToolError)
+        };
         assert!(recorded().all_met());
         let surplus = recorded().called("a", "").called("a", "");
         assert_eq!(surplus.unmet(), "at most 2 calls: there were 4");
@@ -57,7 +61,10 @@ mod tests {
         let recorded = || Recorded::under("maxCalls: {total: 3, tools: {a: 1, b: 0}}").called("a", "");
         assert!(recorded().called("c", "").all_met());
         let result = recorded().called("a", "").only_unmet();
-        assert_eq!((result.what.as_str(), result.tool.as_deref()), ("at most 1 calls of a", Some("a")));
+        assert_eq!(
+            (result.what.as_str(), result.tool.as_deref()),
+            ("at most 1 calls of a", Some("a"))
+        );
         assert_eq!(recorded().called("b", "").only_unmet().tool.as_deref(), Some("b"));
     }
 }

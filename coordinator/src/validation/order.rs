@@ -30,7 +30,10 @@ fn subsequence(expected: &[String], calls: &[&ToolCall]) -> Checked {
     }
     let why = next.map(|missing| match before {
         None => format!("{missing} was never called; called were {}", list_of(calls)),
-        Some(before) => format!("{missing} was not called after {before}; called were {}", list_of(calls)),
+        Some(before) => format!(
+            "{missing} was not called after {before}; called were {}",
+            list_of(calls)
+        ),
     });
     Checked::of(Family::Order, what, why, Hope::Later)
 }
@@ -109,7 +112,11 @@ mod tests {
         );
         assert!(!surplus.worth_talking_on());
         let other = calls("exact", &["a", "x", "b", "a"]);
-        assert!(other.unmet().contains("call 2 was x, in place of b"), "{}", other.unmet());
+        assert!(
+            other.unmet().contains("call 2 was x, in place of b"),
+            "{}",
+            other.unmet()
+        );
         assert!(calls("exact", &["a", "b"]).worth_talking_on(), "so far it is right");
     }
 

@@ -54,10 +54,7 @@ mod tests {
     #[test]
     fn resources_have_to_be_read_as_often_as_they_are_named() {
         let recorded = || Recorded::under("expectedResources: ['w://a', 'w://a']");
-        assert_eq!(
-            recorded().unmet(),
-            "w://a read at least 2 times: it was never read"
-        );
+        assert_eq!(recorded().unmet(), "w://a read at least 2 times: it was never read");
         let refused = asked(recorded(), "resources/read", "w://a", false);
         assert!(refused.unmet().ends_with("1 request failed and none succeeded"));
         let once = asked(refused, "resources/read", "w://a", true);

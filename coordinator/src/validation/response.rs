@@ -61,9 +61,19 @@ mod tests {
             reply("responseContains: Graz").unmet(),
             "the reply contains \"Graz\": it does not; the reply begins with \"It is 21 °C in VIENNA (Café Ä).\""
         );
-        assert_eq!(reply("responseOmits: Vienna").unmet(), "the reply omits \"Vienna\": it does not");
-        assert!(reply("responseMatches: vienna").unmet().starts_with("the reply matches /vienna/: it does not"));
-        assert!(reply("responseContains: '.*'").unmet().contains("it does not"), "texts are literal");
+        assert_eq!(
+            reply("responseOmits: Vienna").unmet(),
+            "the reply omits \"Vienna\": it does not"
+        );
+        assert!(
+            reply("responseMatches: vienna")
+                .unmet()
+                .starts_with("the reply matches /vienna/: it does not")
+        );
+        assert!(
+            reply("responseContains: '.*'").unmet().contains("it does not"),
+            "texts are literal"
+        );
     }
 
     #[test]

@@ -67,6 +67,9 @@ mod tests {
         let result = silent.only_unmet();
         assert!(result.unchecked);
         assert_eq!(result.why, "the agent does not say how many tokens turn 2 used");
-        assert!(!used(&[None, Some((99, 99))]).only_unmet().unchecked, "what is known is too much already");
+        assert!(
+            !used(&[None, Some((99, 99))]).only_unmet().unchecked,
+            "what is known is too much already"
+        );
     }
 }

@@ -22,7 +22,11 @@ mod tests {
 
     #[test]
     fn each_tool_is_named_once() {
-        let calls = [call("b", CallState::Ok), call("c", CallState::ToolError), call("c", CallState::Ok)];
+        let calls = [
+            call("b", CallState::Ok),
+            call("c", CallState::ToolError),
+            call("c", CallState::Ok),
+        ];
         assert_eq!(unlisted_tools(&["a".to_owned(), "b".to_owned()], &calls), ["c"]);
     }
 }

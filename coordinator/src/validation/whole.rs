@@ -11,9 +11,16 @@ use crate::record::TestCaseRecord;
 /// size. The evidence of the calls then has them.
 pub fn compares_arguments(case: &TestCaseRecord, calls: &[ToolCall]) -> bool {
     let expectations = &case.expectations;
-    calls.iter().filter(|call| call.truncated && call.arguments.is_none()).any(|call| {
-        expectations.no_duplicate_calls || expectations.expected_arguments.iter().any(|entry| entry.tool == call.tool)
-    })
+    calls
+        .iter()
+        .filter(|call| call.truncated && call.arguments.is_none())
+        .any(|call| {
+            expectations.no_duplicate_calls
+                || expectations
+                    .expected_arguments
+                    .iter()
+                    .any(|entry| entry.tool == call.tool)
+        })
 }
 
 /// The calls with the arguments that the evidence of kind `calls` has in full: one call as JSON a line. A call that it tells
@@ -77,7 +84,11 @@ mod tests {
             ("expectedTools: [t]", false),
         ] {
             let recorded = Recorded::under(expected).called_at_length("t");
-            assert_eq!(compares_arguments(&recorded.case, &recorded.calls), needed, "{expected}");
+            assert_eq!(
+                compares_arguments(&recorded.case, &recorded.calls),
+                needed,
+                "{expected}"
+            );
         }
     }
 }

@@ -113,7 +113,10 @@ impl Conflicts<'_, '_> {
         if let Some(most) = limits.total.filter(|most| least > u64::from(*most)) {
             // The total may stand alone or under its own key; the path leads to whichever it is.
             let what = format!("at most {most} calls are allowed, but {least} are expected");
-            let under_key = self.read.node("maxCalls").is_some_and(|node| node.get("total").is_some());
+            let under_key = self
+                .read
+                .node("maxCalls")
+                .is_some_and(|node| node.get("total").is_some());
             let at: &[Step] = if under_key {
                 &[Step::Key("total".to_owned())]
             } else {

@@ -1,14 +1,14 @@
 //! Where in a file something inside of a value is wrong.
 
-use super::value::{json, path_of};
+use super::value::{best_guess, path_of};
 use crate::expectation::{ExpectedArguments, Fault, Step};
 use crate::yaml::{Item, Node, Place, Problems, Value};
 
 /// Reads `expectedArguments`. `None` means that there is something in `problems`.
 pub(super) fn arguments(item: &Item<'_>, problems: &mut Problems) -> Option<ExpectedArguments> {
-    let value = json(item, problems)?;
+    let (value, sound) = best_guess(item, problems);
     match ExpectedArguments::read(&value) {
-        Ok(arguments) => Some(arguments),
+        Ok(arguments) => sound.then_some(arguments),
         Err(faults) => {
             for fault in faults {
                 add(item, &fault, problems);

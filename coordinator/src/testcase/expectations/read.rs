@@ -38,7 +38,9 @@ pub(in crate::testcase) fn read<'n>(fields: &mut Fields<'n>, problems: &mut Prob
         response_contains: reader.key("responseContains", text_or_texts),
         response_omits: reader.key("responseOmits", text_or_texts),
         response_matches: reader.key("responseMatches", expressions),
-        max_duration_seconds: reader.key("maxDurationSeconds", |item, problems| positive(item, problems).map(Some)),
+        max_duration_seconds: reader.key("maxDurationSeconds", |item, problems| {
+            positive(item, problems).map(Some)
+        }),
         max_tokens: reader.key("maxTokens", |item, problems| {
             let count = within(&item.number(problems)?, 1, i128::from(u64::MAX), problems)?;
             u64::try_from(count).ok().map(Some)
@@ -59,11 +61,7 @@ struct Reader<'r, 'n> {
 
 impl<'n> Reader<'_, 'n> {
     /// The value of a key; its default when the key is not there, or wrong.
-    fn key<T: Default>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(&Item<'n>, &mut Problems) -> Option<T>,
-    ) -> T {
+    fn key<T: Default>(&mut self, key: &'static str, read: impl FnOnce(&Item<'n>, &mut Problems) -> Option<T>) -> T {
         let Some(item) = self.fields.get(key) else {
             return T::default();
         };

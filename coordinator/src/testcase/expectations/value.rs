@@ -1,54 +1,73 @@
 //! JSON values from YAML.
 
-use std::collections::BTreeMap;
-
 use crate::expectation::{Json, Number, Step};
 use crate::yaml::{Item, KeyPath, Problems, Value};
 
-/// The value of `item`.
+/// The value of `item`; `None` when there is something wrong with it, which is reported.
 ///
 /// Quoted scalars are texts. Of the others, those are `null`, booleans and numbers that YAML 1.2 says (its core schema,
 /// section 10.3.2), and the rest are texts: dates, times, `yes` and `no` too. Where a reader of YAML 1.1 would see another
 /// number, nothing is guessed: it is a problem.
 pub(super) fn json(item: &Item<'_>, problems: &mut Problems) -> Option<Json> {
-    match &item.node.value {
-        Value::Scalar(scalar) if !scalar.plain => Some(Json::text(&scalar.text)),
+    let (value, sound) = best_guess(item, problems);
+    sound.then_some(value)
+}
+
+/// The value of `item`, with a text for whatever is wrong, so that the rest can be read on; and whether nothing is.
+pub(super) fn best_guess(item: &Item<'_>, problems: &mut Problems) -> (Json, bool) {
+    let mut sound = true;
+    let mut inside = |item: &Item<'_>| {
+        let (value, inside_is_sound) = best_guess(item, problems);
+        sound &= inside_is_sound;
+        value
+    };
+    let value = match &item.node.value {
+        Value::Sequence(nodes) => Json::List(
+            nodes
+                .iter()
+                .enumerate()
+                .map(|(index, node)| {
+                    let path = item.path.index(index);
+                    inside(&Item { node, path })
+                })
+                .collect(),
+        ),
+        Value::Mapping(entries) => Json::Object(
+            entries
+                .iter()
+                .map(|entry| {
+                    let path = item.path.key(&entry.key);
+                    let node = &entry.value;
+                    (entry.key.clone(), inside(&Item { node, path }))
+                })
+                .collect(),
+        ),
+        Value::Scalar(scalar) if !scalar.plain => Json::text(&scalar.text),
         Value::Scalar(scalar) => match plain(&scalar.text) {
-            Ok(value) => Some(value),
+            Ok(value) => value,
             Err(accepted) => {
                 let what = format!("`{}` may be read as a number or as a text", scalar.text);
                 let problem = item.problem(problems, what);
                 problems.add(problem.accepted(accepted));
-                None
+                return (Json::text(&scalar.text), false);
             }
         },
-        Value::Sequence(_) => {
-            let items = item.list(problems)?;
-            let read: Vec<Json> = items.iter().filter_map(|item| json(item, problems)).collect();
-            (read.len() == items.len()).then_some(Json::List(read))
-        }
-        Value::Mapping(entries) => {
-            let read: BTreeMap<String, Json> = entries
-                .iter()
-                .filter_map(|entry| {
-                    let inside = Item {
-                        node: &entry.value,
-                        path: item.path.key(&entry.key),
-                    };
-                    Some((entry.key.clone(), json(&inside, problems)?))
-                })
-                .collect();
-            (read.len() == entries.len()).then_some(Json::Object(read))
-        }
-    }
+    };
+    (value, sound)
 }
 
 /// A number that is not written in quotes.
 pub(super) fn number(item: &Item<'_>, problems: &mut Problems) -> Option<Number> {
     match json(item, problems)? {
         Json::Number(number) => Some(number),
-        _ => {
-            problems.add(item.unexpected("a number", problems));
+        other => {
+            let problem = match &item.node.value {
+                Value::Scalar(scalar) if other != Json::Null => {
+                    item.problem(problems, format!("`{}` is not a number", scalar.text))
+                }
+                _ => item.unexpected("a number", problems),
+            };
+            problems.add(problem.accepted("a number without quotes"));
             None
         }
     }
@@ -91,9 +110,8 @@ fn plain(text: &str) -> Result<Json, &'static str> {
 /// Numbers of one version of YAML that are texts, or other numbers, in the other: octal, hexadecimal, binary, with
 /// underscores, infinite or none.
 fn ambiguous(unsigned: &str) -> bool {
-    let digits_and_underscores = |text: &str| {
-        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
-    };
+    let digits_and_underscores =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
     let prefixed = |prefix: &str, digits: &dyn Fn(char) -> bool| {
         unsigned
             .strip_prefix(prefix)
@@ -160,9 +178,14 @@ mod tests {
 
     #[test]
     fn numbers_that_readers_of_yaml_disagree_on_are_refused() {
-        for yaml in ["0123", "-007", "00.5", "0x1F", "0o17", "0b11", "1_000", ".inf", "-.inf", ".NaN"] {
+        for yaml in [
+            "0123", "-007", "00.5", "0x1F", "0o17", "0b11", "1_000", ".inf", "-.inf", ".NaN",
+        ] {
             let problem = read(&format!("{{id: {yaml}}}")).unwrap_err();
-            assert!(problem.contains("may be read as a number or as a text"), "{yaml}: {problem}");
+            assert!(
+                problem.contains("may be read as a number or as a text"),
+                "{yaml}: {problem}"
+            );
             assert!(problem.starts_with("case.yaml:1:6: id: "), "{problem}");
         }
     }
