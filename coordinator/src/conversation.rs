@@ -171,6 +171,16 @@ mod tests {
     }
 
     #[test]
+    fn once_something_is_broken_for_good_nothing_more_is_said() {
+        let mut case = test_case(&["a"], &["one"]);
+        case.expectations.forbidden_tools = vec!["pay".to_owned()];
+        let after =
+            |calls: Vec<ToolCall>| Conversation::default().after_turn(report(0, TurnEnding::Completed, calls), &case);
+        assert_eq!(after(vec![]), Instruction::Say("one".to_owned()));
+        assert_eq!(after(vec![call("pay", CallState::ToolError)]), Instruction::Finish);
+    }
+
+    #[test]
     fn calls_of_earlier_turns_count() {
         let case = test_case(&["a", "b"], &["one", "two"]);
         let mut conversation = Conversation::default();
