@@ -71,6 +71,7 @@ impl Attempt {
             why: String::new(),
             differences: Vec::new(),
             call: None,
+            unchecked: false,
         });
         self
     }
