@@ -10,7 +10,8 @@ use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
-use crate::validation::expected_tools;
+use crate::record::TestCaseRecord;
+use crate::validation::{Observed, worth_talking_on};
 
 /// What was said and recorded of one attempt so far.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,16 @@ impl Conversation {
     /// Whether the agent was told all that it is to be told.
     pub fn is_over(&self) -> bool {
         matches!(self.last_word, Some((_, Instruction::Finish)))
+    }
+
+    /// What expectations are checked against.
+    pub fn observed(&self) -> Observed<'_> {
+        Observed {
+            calls: &self.calls,
+            turns: &self.turns,
+            traffic: &self.traffic,
+            requests: &self.requests,
+        }
     }
 
     /// Whether nothing that was seen so far can stop or slow the run: the last turn came to its own end, no refusal of the
@@ -68,8 +79,9 @@ impl Conversation {
 
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
     ///
-    /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.
-    pub fn after_turn(&mut self, report: TurnReport, expected: &[String], answers: &[String]) -> Instruction {
+    /// Answers are sent in their order, while an expectation is unmet that a further message may still meet and none is
+    /// broken for good, answers remain, and the agent is able to go on.
+    pub fn after_turn(&mut self, report: TurnReport, case: &TestCaseRecord) -> Instruction {
         let index = report.turn.index;
         if let Some((turn, word)) = &self.last_word
             && *turn >= index
@@ -84,9 +96,9 @@ impl Conversation {
         self.exposures = report.exposures;
         self.traffic = report.traffic;
 
-        let unmet = expected_tools(expected, &self.calls).iter().any(|result| !result.met);
-        let word = match answers.get(self.answers_sent) {
-            Some(answer) if unmet && ended_well && self.traffic.refusal.is_none() => {
+        let able = ended_well && self.traffic.refusal.is_none();
+        let word = match case.answers.get(self.answers_sent) {
+            Some(answer) if able && worth_talking_on(case, &self.observed()) => {
                 self.answers_sent += 1;
                 Instruction::Say(answer.clone())
             }
@@ -103,7 +115,7 @@ mod tests {
     use mcproctor_proto::traffic::ModelRefusal;
 
     use super::*;
-    use crate::record::fixtures::{call, exposed, turn};
+    use crate::record::fixtures::{call, exposed, test_case, turn};
 
     fn report(index: u32, ending: TurnEnding, calls: Vec<ToolCall>) -> TurnReport {
         TurnReport {
@@ -126,25 +138,21 @@ mod tests {
         }
     }
 
-    fn words(list: &[&str]) -> Vec<String> {
-        list.iter().map(|&word| word.to_owned()).collect()
-    }
-
     #[test]
     fn answers_are_sent_in_order_while_something_is_unmet() {
-        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let case = test_case(&["a"], &["one", "two"]);
         let mut conversation = Conversation::default();
         let say = |text: &str| Instruction::Say(text.to_owned());
         assert_eq!(
-            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case),
             say("one")
         );
         assert_eq!(
-            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &case),
             say("two")
         );
         assert_eq!(
-            conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &case),
             Instruction::Finish
         );
     }
@@ -155,7 +163,7 @@ mod tests {
             let mut report = report(0, TurnEnding::Completed, vec![]);
             change(&mut report);
             let mut conversation = Conversation::default();
-            conversation.after_turn(report, &[], &[]);
+            conversation.after_turn(report, &test_case(&[], &[]));
             conversation.is_untroubled()
         };
         assert!(after(&|_| {}));
@@ -176,34 +184,37 @@ mod tests {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
         assert_eq!(
-            conversation.after_turn(done, &words(&["a"]), &words(&["one"])),
+            conversation.after_turn(done, &test_case(&["a"], &["one"])),
             Instruction::Finish
         );
     }
 
     #[test]
+    fn once_something_is_broken_for_good_nothing_more_is_said() {
+        let mut case = test_case(&["a"], &["one"]);
+        case.expectations.forbidden_tools = vec!["pay".to_owned()];
+        let after =
+            |calls: Vec<ToolCall>| Conversation::default().after_turn(report(0, TurnEnding::Completed, calls), &case);
+        assert_eq!(after(vec![]), Instruction::Say("one".to_owned()));
+        assert_eq!(after(vec![call("pay", CallState::ToolError)]), Instruction::Finish);
+    }
+
+    #[test]
     fn calls_of_earlier_turns_count() {
-        let (expected, answers) = (words(&["a", "b"]), words(&["one", "two"]));
+        let case = test_case(&["a", "b"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        conversation.after_turn(
-            report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]),
-            &expected,
-            &answers,
-        );
+        conversation.after_turn(report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]), &case);
         let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
-        assert_eq!(
-            conversation.after_turn(second, &expected, &answers),
-            Instruction::Finish
-        );
+        assert_eq!(conversation.after_turn(second, &case), Instruction::Finish);
         assert_eq!(conversation.calls.len(), 2);
     }
 
     #[test]
     fn the_same_turn_again_gets_the_same_word_and_changes_nothing() {
-        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let case = test_case(&["a"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        let first = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
-        let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
+        let first = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
+        let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
         assert_eq!(first, again);
         assert_eq!(conversation.turns.len(), 1);
     }
@@ -217,7 +228,7 @@ mod tests {
             TurnEnding::Machinery,
         ] {
             let mut conversation = Conversation::default();
-            let word = conversation.after_turn(report(0, ending, vec![]), &words(&["a"]), &words(&["one"]));
+            let word = conversation.after_turn(report(0, ending, vec![]), &test_case(&["a"], &["one"]));
             assert_eq!(word, Instruction::Finish, "{ending:?}");
         }
     }
@@ -234,7 +245,7 @@ mod tests {
             requests: vec![request()],
             ..report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)])
         };
-        conversation.after_turn(told, &words(&["b"]), &[]);
+        conversation.after_turn(told, &test_case(&["b"], &[]));
         conversation.take_in(&AttemptReport::fault("no space left"));
         assert_eq!((conversation.calls.len(), conversation.traffic.requests), (1, 3));
         assert!(conversation.exposures[0].tools_listed);

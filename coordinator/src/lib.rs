@@ -5,6 +5,7 @@ pub mod cli;
 pub mod yaml;
 
 pub mod config;
+pub mod expectation;
 pub mod provider_limits;
 pub mod source;
 pub mod testcase;

@@ -10,6 +10,7 @@ use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::Turn;
 use serde::{Deserialize, Serialize};
 
+use crate::expectation::Expectations;
 use crate::outcome::Outcome;
 
 /// A run as it was planned: written once, before the first attempt.
@@ -106,6 +107,9 @@ pub struct TestCaseRecord {
     pub prompt: String,
     /// Tools that must be called; a name N times means at least N successful calls.
     pub expected_tools: Vec<String>,
+    /// What is expected beside them.
+    #[serde(default)]
+    pub expectations: Expectations,
     /// Scripted replies.
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
@@ -189,7 +193,7 @@ pub enum Family {
 }
 
 /// One expectation and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectationResult {
     /// What it is about.
@@ -209,6 +213,17 @@ pub struct ExpectationResult {
     /// The id of that call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// Whether what was recorded does not tell if it was met; `met` is then false, `why` says what is missing, and nobody is
+    /// blamed for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+}
+
+impl ExpectationResult {
+    /// Whether it asks for a successful call of its tool, so that the server could be what kept the agent from it.
+    pub fn asks_for_a_call(&self) -> bool {
+        self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
+    }
 }
 
 /// One place in which a call's arguments are not what was expected.
@@ -242,6 +257,9 @@ pub(crate) mod fixtures {
     use mcproctor_proto::call::{CallState, ToolCall};
     use mcproctor_proto::exposure::Exposure;
     use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
+
+    use super::TestCaseRecord;
+    use crate::expectation::Expectations;
 
     /// A call of `tool` that ended in `state`.
     pub(crate) fn call(tool: &str, state: CallState) -> ToolCall {
@@ -280,6 +298,20 @@ pub(crate) mod fixtures {
             model: None,
             reported_calls: None,
             model_refusal: None,
+        }
+    }
+
+    /// A test case with these expected tools and scripted answers.
+    pub(crate) fn test_case(expected_tools: &[&str], answers: &[&str]) -> TestCaseRecord {
+        let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        TestCaseRecord {
+            name: "case".to_owned(),
+            file: "case.yaml".to_owned(),
+            prompt: "do it".to_owned(),
+            expected_tools: texts(expected_tools),
+            expectations: Expectations::default(),
+            answers: texts(answers),
+            expected_outcome: None,
         }
     }
 

@@ -121,6 +121,7 @@ fn run() -> RunRecord {
         file: "compare.yaml".to_owned(),
         prompt: String::new(),
         expected_tools: Vec::new(),
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
     };

@@ -85,6 +85,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         model(conversation, last_turn),
         time(conversation, last_turn),
         agent_error(last_turn),
+        unchecked(facts.expectations),
         passed(facts.expectations),
         server_lost(conversation, last_turn),
         server(facts.expectations, &conversation.calls),
@@ -281,6 +282,16 @@ fn agent_error(last: Option<&Turn>) -> Option<Verdict> {
     })
 }
 
+/// Everything that could be checked was met, and something could not be checked.
+fn unchecked(expectations: &[ExpectationResult]) -> Option<Verdict> {
+    let first = expectations.iter().find(|expectation| expectation.unchecked)?;
+    let rest_is_met = expectations.iter().all(|it| it.met || it.unchecked);
+    rest_is_met.then(|| {
+        let reason = format!("{}: {}", first.what, first.why);
+        Verdict::again(InvalidCause::Machinery, reason)
+    })
+}
+
 fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
     expectations
         .iter()
@@ -291,7 +302,7 @@ fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
 fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verdict> {
     let unmet = expectations
         .iter()
-        .filter(|expectation| !expectation.met)
+        .filter(|expectation| !expectation.met && expectation.asks_for_a_call())
         .filter_map(|it| it.tool.as_deref());
     for tool in unmet {
         let of_tool: Vec<&ToolCall> = calls.iter().filter(|call| call.tool == tool).collect();
@@ -343,7 +354,7 @@ fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdi
 
 /// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
 fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
-    let tools_expected = expectations.iter().any(|expectation| expectation.tool.is_some());
+    let tools_expected = expectations.iter().any(ExpectationResult::asks_for_a_call);
     let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
     (tools_expected && nothing).then(|| {
         Verdict::again(
@@ -356,7 +367,7 @@ fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -
 fn failed(expectations: &[ExpectationResult], conversation: &Conversation) -> Verdict {
     let unmet: Vec<String> = expectations
         .iter()
-        .filter(|expectation| !expectation.met)
+        .filter(|expectation| !expectation.met && !expectation.unchecked)
         .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
         .collect();
     let class = class_of(expectations, conversation);

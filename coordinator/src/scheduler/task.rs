@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::assignment::{Assignment, LiveEvent, TurnReport};
+use mcproctor_proto::assignment::{Assignment, AttemptReport, LiveEvent, TurnReport};
 use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -46,6 +46,13 @@ enum Stored {
         record: Box<AttemptRecord>,
         result: Result<PutAttempt, StoreError>,
     },
+    /// The calls of an attempt in full, from its evidence; `None` when they cannot be read.
+    Calls {
+        worker: String,
+        lease: Lease,
+        report: Box<AttemptReport>,
+        evidence: Option<Vec<u8>>,
+    },
 }
 
 struct Task {
@@ -57,6 +64,8 @@ struct Task {
     outboxes: HashMap<String, Outbox>,
     attempts: HashMap<AttemptId, Attempt>,
     storing: HashSet<AttemptId>,
+    /// Attempts that are over and whose calls are being read.
+    reading: HashSet<AttemptId>,
     stored: Sender<Stored>,
     finished: Finished,
 }
@@ -83,6 +92,7 @@ pub async fn run(
         outboxes: HashMap::new(),
         attempts: HashMap::new(),
         storing: HashSet::new(),
+        reading: HashSet::new(),
         stored,
         finished: Finished::default(),
     };
@@ -90,7 +100,7 @@ pub async fn run(
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         task.dispatch();
-        if task.state.is_done() && task.storing.is_empty() {
+        if task.state.is_done() && task.storing.is_empty() && task.reading.is_empty() {
             break;
         }
         tokio::select! {
@@ -216,9 +226,7 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
-        let instruction = attempt
-            .conversation
-            .after_turn(report, &case.expected_tools, &case.answers);
+        let instruction = attempt.conversation.after_turn(report, case);
         self.send(
             worker,
             Order::Instruction {
@@ -231,6 +239,12 @@ impl Task {
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
         match stored {
+            Stored::Calls {
+                worker,
+                lease,
+                report,
+                evidence,
+            } => self.on_calls(&worker, lease, *report, evidence.as_deref()),
             Stored::Lease {
                 worker,
                 assignment,

@@ -2,10 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::expectation::Expectations;
 use crate::record::TestCaseRecord;
 
 /// A prompt, and what an agent should do with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TestCase {
     /// Its name, unique in its source.
     pub name: String,
@@ -15,6 +16,8 @@ pub struct TestCase {
     pub prompt: String,
     /// Tools that must be called; a name N times means at least N successful calls.
     pub expected_tools: Vec<String>,
+    /// What is expected beside them.
+    pub expectations: Expectations,
     /// Scripted replies, sent one after another while expectations are unmet.
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
@@ -35,6 +38,7 @@ impl From<&TestCase> for TestCaseRecord {
             file: case.file.clone(),
             prompt: case.prompt.clone(),
             expected_tools: case.expected_tools.clone(),
+            expectations: case.expectations.clone(),
             answers: case.answers.clone(),
             expected_outcome: case.expected_outcome.clone(),
         }
@@ -56,6 +60,8 @@ pub fn fingerprint(cases: &[TestCase]) -> String {
             part(&list.len().to_string());
             list.iter().for_each(|text| part(text));
         }
+        // Texts and numbers only, so there is nothing that could not be written.
+        part(&serde_json::to_string(&case.expectations).unwrap_or_default());
         part(if case.expected_outcome.is_some() { "1" } else { "0" });
         part(case.expected_outcome.as_deref().unwrap_or_default());
     }

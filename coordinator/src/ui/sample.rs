@@ -245,6 +245,7 @@ fn case(name: &str) -> TestCaseRecord {
         file: format!("{name}.yaml"),
         prompt: "What is the weather in Vienna?".to_owned(),
         expected_tools: vec!["get_forecast".to_owned()],
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
     }

@@ -20,7 +20,7 @@ const TOOLS: [&str; 7] = [
 ];
 
 /// A mind for the server: what it answers depends on the scenario that the address names, and on how often it was asked.
-pub fn desk(scenarios: &[Scenario]) -> impl Fn(&Asked) -> Answer + Send + Sync + use<> {
+pub(crate) fn desk(scenarios: &[Scenario]) -> impl Fn(&Asked) -> Answer + Send + Sync + use<> {
     let scripts: HashMap<String, BTreeMap<String, Vec<Value>>> = scenarios
         .iter()
         .map(|scenario| (scenario.id.clone(), scenario.server.clone()))

@@ -14,19 +14,19 @@ use crate::scenario::{Group, Player, Scenario};
 use crate::support::{Bed, MODEL_KEY, Results, end};
 
 /// What one run recorded.
-pub struct Played {
+pub(crate) struct Played {
     /// The exit code.
-    pub exit: Option<i32>,
+    pub(crate) exit: Option<i32>,
     /// The run as it was planned.
-    pub run: RunRecord,
+    pub(crate) run: RunRecord,
     /// Every attempt, in the order in which they were stored.
-    pub attempts: Vec<AttemptRecord>,
+    pub(crate) attempts: Vec<AttemptRecord>,
     /// `results.json`.
-    pub results: Results,
+    pub(crate) results: Results,
 }
 
 /// Plays these scenarios in one run.
-pub fn play(group: &Group, scenarios: &[Scenario]) -> Played {
+pub(crate) fn play(group: &Group, scenarios: &[Scenario]) -> Played {
     let mut bed = Bed::new(&json!({ "scenarios": scenarios.iter().map(model).collect::<Vec<_>>() }).to_string());
     bed.serve(desk(scenarios));
     for scenario in scenarios {
@@ -70,7 +70,7 @@ pub fn play(group: &Group, scenarios: &[Scenario]) -> Played {
 }
 
 /// `passed`, `failed/CLASS`, `invalid/CAUSE` or `aborted`.
-pub fn verdict(outcome: Outcome) -> String {
+pub(crate) fn verdict(outcome: Outcome) -> String {
     match outcome {
         Outcome::Failed(class) => format!("failed/{}", class.name()),
         Outcome::Invalid(cause) => format!("invalid/{}", cause.name()),

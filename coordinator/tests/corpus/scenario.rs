@@ -10,32 +10,32 @@ use serde_json::{Map, Value};
 /// A file of scenarios that are played in one run.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Group {
+pub(crate) struct Group {
     /// What it is about, for readers.
     #[serde(rename = "about")]
     _about: String,
     /// Keys of `run` that differ from the usual.
     #[serde(default)]
-    pub run: Map<String, Value>,
+    pub(crate) run: Map<String, Value>,
     /// Who plays.
     #[serde(default)]
-    pub player: Player,
+    pub(crate) player: Player,
     /// What happens stops the run: each scenario has a run of its own, and its iteration is left without a result.
     #[serde(default)]
-    pub stops: bool,
+    pub(crate) stops: bool,
     /// The worker is killed once every scenario has been begun.
     #[serde(default)]
-    pub kill_worker: bool,
+    pub(crate) kill_worker: bool,
     /// The exit code of the run.
     #[serde(default)]
-    pub exit: i32,
+    pub(crate) exit: i32,
     scenarios: Vec<Value>,
 }
 
 /// Who plays the agent.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Player {
+pub(crate) enum Player {
     /// The built-in agent, whose model plays the scenario's `model`.
     #[default]
     Builtin,
@@ -46,55 +46,55 @@ pub enum Player {
 /// One recorded iteration.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// What happens.
-    pub name: String,
+    pub(crate) name: String,
     /// Stands in the prompt; made up.
     #[serde(skip)]
-    pub id: String,
+    pub(crate) id: String,
     /// The test case; name and prompt are made up where they are not given.
-    pub case: Map<String, Value>,
+    pub(crate) case: Map<String, Value>,
     /// What the server answers, by tool or method, one answer after another; the last one stays.
     #[serde(default)]
-    pub server: BTreeMap<String, Vec<Value>>,
+    pub(crate) server: BTreeMap<String, Vec<Value>>,
     /// What the model does: steps of the scripted model.
     #[serde(default)]
-    pub model: Vec<Value>,
+    pub(crate) model: Vec<Value>,
     /// What the agent's process does beside it; see `agents/around.sh`.
     #[serde(default)]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// What the agent does, turn by turn; see `agents/player.py`.
     #[serde(default)]
-    pub does: Vec<Vec<Value>>,
+    pub(crate) does: Vec<Vec<Value>>,
     /// What is true of it.
-    pub truth: Truth,
+    pub(crate) truth: Truth,
 }
 
 /// What is true of an iteration, whatever any program says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Truth {
+pub(crate) struct Truth {
     /// `passed`, `failed/CLASS` or `invalid/CAUSE`.
-    pub verdict: String,
+    pub(crate) verdict: String,
     /// The calls that reached the server or were sent to it: tool and state, in any order.
-    pub calls: Vec<String>,
+    pub(crate) calls: Vec<String>,
     /// Turns of the last attempt.
     #[serde(default = "one")]
-    pub turns: usize,
+    pub(crate) turns: usize,
     /// What earlier attempts came to.
     #[serde(default)]
-    pub earlier: Vec<String>,
+    pub(crate) earlier: Vec<String>,
     /// Expectations that are not met.
-    pub unmet: Option<usize>,
+    pub(crate) unmet: Option<usize>,
     /// Things done outside of the servers.
     #[serde(default)]
-    pub escapes: usize,
+    pub(crate) escapes: usize,
     /// Resources read and prompts fetched, with `ok` or `refused`.
     #[serde(default)]
-    pub requests: Vec<String>,
+    pub(crate) requests: Vec<String>,
     /// Whether the first of the case's expected tools was shown to the model; not said where nobody can tell.
     #[serde(default)]
-    pub reached: Option<bool>,
+    pub(crate) reached: Option<bool>,
 }
 
 fn one() -> usize {
@@ -103,14 +103,14 @@ fn one() -> usize {
 
 impl Group {
     /// Reads a file of the folder `scenarios`.
-    pub fn read(name: &str) -> Self {
+    pub(crate) fn read(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/corpus/scenarios/{name}.yaml"));
         let text = fs::read_to_string(&path).unwrap();
         serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
     /// Every scenario, tables written out.
-    pub fn scenarios(&self) -> Vec<Scenario> {
+    pub(crate) fn scenarios(&self) -> Vec<Scenario> {
         let mut names = BTreeSet::new();
         let written = self.scenarios.iter().flat_map(write_out).enumerate();
         let read = written.map(|(index, value)| {

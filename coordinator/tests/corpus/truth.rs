@@ -10,7 +10,7 @@ use crate::play::{Played, play, verdict};
 use crate::scenario::{Group, Scenario};
 
 /// Plays a group, and fails with everything that is not true.
-pub fn holds(name: &str) {
+pub(crate) fn holds(name: &str) {
     let group = Group::read(name);
     let scenarios = group.scenarios();
     let runs: Vec<&[Scenario]> = if group.stops {
@@ -102,7 +102,7 @@ fn totals(group: &Group, scenarios: &[Scenario], played: &Played) -> Vec<String>
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for scenario in scenarios {
         let counted = if group.stops {
-            "not run"
+            "without a result"
         } else {
             &scenario.truth.verdict
         };

@@ -28,6 +28,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         file: format!("{name}.yaml"),
         prompt: "How is the weather?".to_owned(),
         expected_tools: vec!["get_forecast".to_owned()],
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
     };

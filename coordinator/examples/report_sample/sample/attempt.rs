@@ -184,6 +184,7 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                 },
                 differences: Vec::new(),
                 call: None,
+                unchecked: false,
             }
         })
         .collect()

@@ -13,6 +13,7 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         file: file.to_owned(),
         prompt: prompt.to_owned(),
         expected_tools: expected.iter().map(|tool| (*tool).to_owned()).collect(),
+        expectations: Default::default(),
         answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
         expected_outcome: None,
     };

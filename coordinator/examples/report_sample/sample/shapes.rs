@@ -102,6 +102,7 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
                 found: said(),
             }],
             call: Some(said()),
+            unchecked: false,
         }];
         for exposure in &mut attempt.exposures {
             (exposure.server, exposure.tools_sha256) = (said(), said());

@@ -4,6 +4,7 @@ use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::*;
+use crate::record::Family;
 use crate::record::fixtures::{call, exposed, turn};
 use crate::validation::expected_tools;
 
@@ -410,4 +411,57 @@ fn an_agent_that_was_offered_no_tool_at_all_is_not_judged() {
     })
     .verdict();
     assert_eq!(verdict.outcome, INVALID_SERVER);
+}
+
+#[test]
+fn what_could_not_be_checked_is_nobodys_fault_and_hides_no_failure() {
+    let unchecked = ExpectationResult {
+        family: Family::Cost,
+        what: "at most 1 US dollars".to_owned(),
+        why: "the agent does not say what turn 1 cost".to_owned(),
+        unchecked: true,
+        ..ExpectationResult::default()
+    };
+    let verdict = |calls: &[&str]| {
+        let attempt = Attempt::good();
+        let calls: Vec<_> = calls.iter().map(|tool| call(tool, CallState::Ok)).collect();
+        let mut expectations = expected_tools(&attempt.expected, &calls);
+        expectations.push(unchecked.clone());
+        decide(&Facts {
+            interrupted: false,
+            machinery_fault: None,
+            conversation: &attempt.conversation,
+            expectations: &expectations,
+        })
+    };
+    let met = verdict(&["a"]);
+    assert_eq!(met.outcome, Outcome::Invalid(InvalidCause::Machinery));
+    assert_eq!(
+        met.reason,
+        "at most 1 US dollars: the agent does not say what turn 1 cost"
+    );
+    let unmet = verdict(&["b"]);
+    assert!(matches!(unmet.outcome, Outcome::Failed(_)), "{unmet:?}");
+    assert!(!unmet.reason.contains("dollars"), "{}", unmet.reason);
+}
+
+#[test]
+fn only_calls_that_were_asked_for_can_be_kept_from_the_agent_by_the_server() {
+    let mut faulty = call("pay", CallState::HttpError);
+    faulty.http_status = Some(503);
+    let mut attempt = Attempt::good();
+    attempt.conversation.calls.push(faulty);
+    let mut expectations = expected_tools(&attempt.expected, &attempt.conversation.calls);
+    expectations.push(ExpectationResult {
+        family: Family::Forbidden,
+        tool: Some("pay".to_owned()),
+        ..ExpectationResult::default()
+    });
+    let verdict = decide(&Facts {
+        interrupted: false,
+        machinery_fault: None,
+        conversation: &attempt.conversation,
+        expectations: &expectations,
+    });
+    assert!(matches!(verdict.outcome, Outcome::Failed(_)), "{verdict:?}");
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use mcproctor_proto::turn::EscapeKind;
 use serde::Serialize;
 
+use crate::expectation::Expectations;
 use crate::record::RunState;
 use crate::report::{Figures, ReportError, RunData};
 
@@ -77,6 +78,7 @@ struct Case<'a> {
     file: &'a str,
     prompt: &'a str,
     expected_tools: &'a [String],
+    expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
 }
@@ -134,6 +136,7 @@ fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
                 file: &case.file,
                 prompt: &case.prompt,
                 expected_tools: &case.expected_tools,
+                expectations: &case.expectations,
                 answers: &case.answers,
                 expected_outcome: case.expected_outcome.as_deref(),
             })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
+use crate::expectation::Expectations;
 use crate::record::{RunRecord, RunState};
 use crate::report::time::rfc3339;
 use crate::report::{Face, Figures, Group, RunData, Tally, ToolFigures};
@@ -72,6 +73,7 @@ struct TestCaseView<'a> {
     file: &'a str,
     prompt: &'a str,
     expected_tools: &'a [String],
+    expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
 }
@@ -137,6 +139,7 @@ impl<'a> RunView<'a> {
                     file: &case.file,
                     prompt: &case.prompt,
                     expected_tools: &case.expected_tools,
+                    expectations: &case.expectations,
                     answers: &case.answers,
                     expected_outcome: case.expected_outcome.as_deref(),
                 })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcproctor_proto::assignment::AttemptReport;
+use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
@@ -10,7 +11,7 @@ use super::{Attempt, Stored, Task};
 use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
 use crate::record::{AttemptRecord, ExpectationResult};
 use crate::scheduler::state::Conclusion;
-use crate::validation::expected_tools;
+use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
 
 impl Task {
     pub(super) fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
@@ -22,11 +23,58 @@ impl Task {
             self.send(worker, Order::Acknowledged { lease, accepted: false });
             return;
         }
-        self.conclude(worker, lease, report);
+        if self.reading.contains(&lease.attempt) {
+            return;
+        }
+        match self.wanted_evidence(&lease, &report) {
+            None => self.conclude(worker, lease, report, None),
+            Some(sha256) => self.read_calls(worker, lease, report, sha256),
+        }
+    }
+
+    /// The hash of the calls in full, where an expectation compares arguments that are too large for the report.
+    fn wanted_evidence(&self, lease: &Lease, report: &AttemptReport) -> Option<String> {
+        let slot = self.attempts.get(&lease.attempt)?.slot;
+        let case = self.work.run.test_case_of(slot.cell as usize)?;
+        if !compares_arguments(case, &report.calls) {
+            return None;
+        }
+        let calls = report.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls)?;
+        Some(calls.sha256.clone())
+    }
+
+    /// Reads the calls in full beside the schedule; the attempt is concluded when they are there.
+    fn read_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, sha256: String) {
+        self.reading.insert(lease.attempt.clone());
+        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+        tokio::spawn(async move {
+            let read = tokio::task::spawn_blocking(move || store.reader()?.evidence(&sha256)).await;
+            // Without them the expectation says that it could not be checked.
+            let evidence = read.ok().and_then(Result::ok).flatten();
+            // The receiver outlives everything that is being read.
+            let _ = stored
+                .send(Stored::Calls {
+                    worker,
+                    lease,
+                    report: Box::new(report),
+                    evidence,
+                })
+                .await;
+        });
+    }
+
+    pub(super) fn on_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, evidence: Option<&[u8]>) {
+        self.reading.remove(&lease.attempt);
+        // Meanwhile the lease may have ended.
+        if self.state.holds(&lease) {
+            self.conclude(worker, lease, report, evidence);
+        } else {
+            self.send(worker, Order::Acknowledged { lease, accepted: false });
+        }
     }
 
     /// Gives the attempt its verdict and hands its record to the store.
-    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<&[u8]>) {
         let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
             return;
         };
@@ -34,11 +82,16 @@ impl Task {
         let conversation = &attempt.conversation;
 
         let work = Arc::clone(&self.work);
-        let expected = work
+        let whole = calls_in_full.map(|evidence| with_whole_arguments(&conversation.calls, evidence));
+        let observed = Observed {
+            calls: whole.as_deref().unwrap_or(&conversation.calls),
+            ..conversation.observed()
+        };
+        let expectations = work
             .run
             .test_case_of(attempt.slot.cell as usize)
-            .map(|case| case.expected_tools.as_slice());
-        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+            .map(|case| check(case, &observed))
+            .unwrap_or_default();
         let verdict = decide(&Facts {
             interrupted: self.finished.cancelled && !conversation.is_over(),
             machinery_fault: report.machinery_fault.as_deref(),
@@ -99,7 +152,7 @@ impl Task {
             traffic: attempt.conversation.traffic.clone(),
             duration_ms: u64::try_from(duration).unwrap_or(0),
         };
-        self.conclude(&worker, lease, report);
+        self.conclude(&worker, lease, report, None);
     }
 }
 

@@ -102,6 +102,7 @@ async function fill(cell) {
     made.body.append(el("div", { class: "group-case" },
       el("p", { class: "prompt" }, test.prompt),
       el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : "expects no tool",
+        ...Object.entries(test.expectations).map(([key, value]) => "; " + key + " " + JSON.stringify(value)),
         test.answers.length ? "; " + plural(test.answers.length, "scripted answer") : "", " · ", test.file),
       test.expectedOutcome ? el("p", { class: "quiet" }, "a right answer: " + test.expectedOutcome) : null),
       made.list, made.more);

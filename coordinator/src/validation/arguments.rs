@@ -1,0 +1,346 @@
+//! `expectedArguments`: with which arguments tools are called.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::call::ToolCall;
+
+use super::checked::{Checked, Hope};
+use super::compare::differences;
+use super::counted::counted;
+use super::observed::Observed;
+use super::shown::shortened;
+use crate::expectation::{Expectations, HowMany, Json, NotComparable, Pattern, ToolArguments};
+use crate::record::{Difference, Family};
+
+/// Only successful calls count. A call that failed may still be the one that came nearest.
+pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {
+    let expected = expectations.expected_arguments.iter();
+    expected
+        .map(|entry| Looked::at(entry, observed.calls).judge().about(&entry.tool))
+        .collect()
+}
+
+/// The arguments of a call as a value; absent ones are `{}`. Why not, if they cannot be compared.
+pub(super) fn arguments_of(call: &ToolCall) -> Result<Json, String> {
+    match &call.arguments {
+        Some(raw) => Json::parse(raw.get()).map_err(|why: NotComparable| why.to_string()),
+        None if call.truncated => Err("they are too large to be in the record".to_owned()),
+        None => Ok(Json::Object(BTreeMap::new())),
+    }
+}
+
+/// A call of the tool, and where its arguments are not those that are expected.
+struct Candidate<'a> {
+    call: &'a ToolCall,
+    differences: Vec<Difference>,
+}
+
+/// What the calls of the tool come to.
+struct Looked<'a> {
+    entry: &'a ToolArguments,
+    /// Calls whose arguments could be compared.
+    candidates: Vec<Candidate<'a>>,
+    /// Successful calls whose arguments could not, and why.
+    unknown: Vec<(&'a ToolCall, String)>,
+}
+
+impl<'a> Looked<'a> {
+    fn at(entry: &'a ToolArguments, calls: &'a [ToolCall]) -> Self {
+        let mut looked = Self {
+            entry,
+            candidates: Vec::new(),
+            unknown: Vec::new(),
+        };
+        for call in calls.iter().filter(|call| call.tool == entry.tool) {
+            match arguments_of(call) {
+                Ok(arguments) => looked.candidates.push(Candidate {
+                    call,
+                    differences: differences(&entry.arguments, Some(&arguments)),
+                }),
+                Err(why) if call.succeeded() => looked.unknown.push((call, why)),
+                Err(_) => {}
+            }
+        }
+        looked
+    }
+
+    fn judge(&self) -> Checked {
+        let matched = self.succeeded().filter(|it| it.differences.is_empty()).count();
+        let possible = matched + self.unknown.len();
+        let what = self.what();
+        match self.entry.calls {
+            HowMany::AtLeast(least) => {
+                let least = least as usize;
+                if matched >= least {
+                    Checked::met(Family::Arguments, what)
+                } else if possible >= least {
+                    self.undecided(what)
+                } else {
+                    self.too_few(what, matched, least)
+                }
+            }
+            HowMany::Exactly(count) => {
+                let count = count as usize;
+                if matched > count {
+                    self.too_many(what, matched, count)
+                } else if possible > count || (possible == count && matched < count) {
+                    self.undecided(what)
+                } else if matched == count {
+                    Checked::met(Family::Arguments, what)
+                } else {
+                    self.too_few(what, matched, count)
+                }
+            }
+            HowMany::All => {
+                if let Some(other) = self.succeeded().find(|it| !it.differences.is_empty()) {
+                    let why = format!("one call had others: {}", in_words(&other.differences));
+                    with_call(Checked::unmet(Family::Arguments, what, why, Hope::Never), other)
+                } else if !self.unknown.is_empty() {
+                    self.undecided(what)
+                } else if matched > 0 {
+                    Checked::met(Family::Arguments, what)
+                } else {
+                    self.too_few(what, 0, 1)
+                }
+            }
+        }
+    }
+
+    fn succeeded(&self) -> impl Iterator<Item = &Candidate<'a>> {
+        self.candidates.iter().filter(|candidate| candidate.call.succeeded())
+    }
+
+    fn what(&self) -> String {
+        let tool = &self.entry.tool;
+        let with = match &self.entry.arguments {
+            Pattern::Object(keys) if keys.is_empty() => "any arguments".to_owned(),
+            other => shortened(&other.to_json().to_string()),
+        };
+        match self.entry.calls {
+            HowMany::AtLeast(1) => format!("{tool} called with {with}"),
+            HowMany::AtLeast(count) => format!("{tool} called with {with} at least {count} times"),
+            HowMany::Exactly(0) => format!("{tool} never called with {with}"),
+            HowMany::Exactly(1) => format!("{tool} called with {with} exactly once"),
+            HowMany::Exactly(count) => format!("{tool} called with {with} exactly {count} times"),
+            HowMany::All => format!("every call of {tool} with {with}"),
+        }
+    }
+
+    fn undecided(&self, what: String) -> Checked {
+        let why = match self.unknown.first() {
+            Some((_, why)) => format!("the arguments of {} cannot be compared: {why}", self.entry.tool),
+            None => String::new(),
+        };
+        let mut checked = Checked::unchecked(Family::Arguments, what, why);
+        checked.hope = Hope::Later;
+        match self.unknown.first() {
+            Some((call, _)) => checked.shown_by(&call.id),
+            None => checked,
+        }
+    }
+
+    fn too_many(&self, what: String, matched: usize, most: usize) -> Checked {
+        let mut fitting = self.succeeded().filter(|it| it.differences.is_empty());
+        let why = match most {
+            0 => format!("{} had them", counted(matched, "call")),
+            _ => format!("{} had them", counted(matched, "successful call")),
+        };
+        let checked = Checked::unmet(Family::Arguments, what, why, Hope::Never);
+        match fitting.nth(most) {
+            Some(surplus) => checked.shown_by(&surplus.call.id),
+            None => checked,
+        }
+    }
+
+    fn too_few(&self, what: String, matched: usize, least: usize) -> Checked {
+        let Some(nearest) = self.nearest() else {
+            let why = if self.candidates.is_empty() {
+                "it was never called".to_owned()
+            } else {
+                format!("{} had them, {least} are needed", counted(matched, "successful call"))
+            };
+            return Checked::unmet(Family::Arguments, what, why, Hope::Later);
+        };
+        let had = match matched {
+            0 => "no successful call had them".to_owned(),
+            _ => format!("{} had them, {least} are needed", counted(matched, "successful call")),
+        };
+        let why = if nearest.differences.is_empty() {
+            let error = nearest.call.error.as_deref().unwrap_or("no reason given");
+            format!("{had}; a call with them failed: {}", shortened(error))
+        } else {
+            format!("{had}; nearest was a call with {}", in_words(&nearest.differences))
+        };
+        with_call(Checked::unmet(Family::Arguments, what, why, Hope::Later), nearest)
+    }
+
+    /// The call that comes nearest without being one that counts: the fewest differences, then a successful one, then the
+    /// earliest.
+    fn nearest(&self) -> Option<&Candidate<'a>> {
+        self.candidates
+            .iter()
+            .filter(|it| !(it.call.succeeded() && it.differences.is_empty()))
+            .min_by_key(|it| (it.differences.len(), !it.call.succeeded()))
+    }
+}
+
+fn with_call(checked: Checked, candidate: &Candidate<'_>) -> Checked {
+    let mut checked = checked.shown_by(&candidate.call.id);
+    checked.result.differences.clone_from(&candidate.differences);
+    checked
+}
+
+/// The first difference, and how many more there are.
+fn in_words(differences: &[Difference]) -> String {
+    let Some(first) = differences.first() else {
+        return String::new();
+    };
+    let at = match first.at.as_str() {
+        "" => String::new(),
+        at => format!(" at {at}"),
+    };
+    let more = match differences.len() {
+        1 => String::new(),
+        2 => ", and 1 more difference".to_owned(),
+        many => format!(", and {} more differences", many - 1),
+    };
+    format!("{}{at} in place of {}{more}", first.found, first.expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcproctor_proto::call::CallState;
+
+    use super::super::fixtures::Recorded;
+
+    fn expecting(arguments: &str) -> Recorded {
+        Recorded::under(&format!("expectedArguments: {arguments}"))
+    }
+
+    #[test]
+    fn further_arguments_are_fine_unless_exactly_these_are_asked_for() {
+        let subset = expecting("{t: {city: Vienna, at: {lat: 48}}}");
+        assert!(
+            subset
+                .called("t", r#"{"city":"Vienna","at":{"lat":48.0,"lon":16},"days":3}"#)
+                .all_met()
+        );
+        let exact = expecting("{t: {$exact: {city: Vienna}}}");
+        let unmet = exact.called("t", r#"{"city":"Vienna","days":3}"#);
+        assert_eq!(
+            unmet.unmet(),
+            "t called with {\"$exact\":{\"city\":\"Vienna\"}}: no successful call had them; \
+             nearest was a call with 3 (number) at /days in place of nothing"
+        );
+    }
+
+    #[test]
+    fn types_are_told_apart_and_shown() {
+        let recorded = expecting("{t: {days: '3'}}").called("t", r#"{"days":3}"#);
+        let result = recorded.only_unmet();
+        assert_eq!(result.differences[0].at, "/days");
+        assert_eq!(result.differences[0].expected, "\"3\" (string)");
+        assert_eq!(result.differences[0].found, "3 (number)");
+        assert_eq!(result.call.as_deref(), Some("call-1"));
+        assert_eq!(result.tool.as_deref(), Some("t"));
+        assert!(expecting("{t: {days: 3}}").called("t", r#"{"days":3.0}"#).all_met());
+        assert!(
+            expecting("{t: {on: 2025-10-03}}")
+                .called("t", r#"{"on":"2025-10-03"}"#)
+                .all_met()
+        );
+    }
+
+    #[test]
+    fn an_empty_mapping_is_met_by_any_arguments_and_none() {
+        for arguments in ["", "{}", r#"{"x":1}"#] {
+            assert!(expecting("{t: {}}").called("t", arguments).all_met(), "{arguments}");
+        }
+        assert_eq!(
+            expecting("{t: {}}").called("u", "").unmet(),
+            "t called with any arguments: it was never called"
+        );
+        assert!(expecting("{t: {$exact: {}}}").called("t", "").all_met());
+        assert!(!expecting("{t: {$exact: {}}}").called("t", r#"{"x":1}"#).all_met());
+    }
+
+    #[test]
+    fn a_call_that_failed_does_not_count_but_may_be_the_nearest() {
+        let recorded = expecting("{t: {city: Vienna}}")
+            .called("t", r#"{"city":"Graz"}"#)
+            .called_in("t", r#"{"city":"Vienna"}"#, CallState::ToolError);
+        assert_eq!(
+            recorded.unmet(),
+            "t called with {\"city\":\"Vienna\"}: no successful call had them; a call with them failed: no such city"
+        );
+        assert_eq!(recorded.only_unmet().call.as_deref(), Some("call-2"));
+    }
+
+    #[test]
+    fn the_nearest_call_is_the_one_with_the_fewest_differences() {
+        let recorded = expecting("{t: {a: 1, b: 2, c: 3}}")
+            .called("t", r#"{"a":9,"b":9,"c":3}"#)
+            .called("t", r#"{"a":1,"b":2}"#)
+            .called("t", r#"{"a":1,"b":2,"c":4}"#);
+        let result = recorded.only_unmet();
+        assert_eq!(result.call.as_deref(), Some("call-2"));
+        assert_eq!(result.differences[0].found, "nothing");
+    }
+
+    #[test]
+    fn how_many_calls_have_to_have_them_is_a_choice() {
+        let twice = |expected: &str| {
+            expecting(expected)
+                .called("t", r#"{"a":1}"#)
+                .called("t", r#"{"a":1}"#)
+                .called_in("t", r#"{"a":1}"#, CallState::ToolError)
+        };
+        assert!(twice("{t: {$calls: {atLeast: 2}, a: 1}}").all_met());
+        assert!(twice("{t: {$calls: {exactly: 2}, a: 1}}").all_met());
+        assert!(twice("{t: {$calls: all, a: 1}}").all_met());
+        assert!(
+            twice("{t: {$calls: {atLeast: 3}, a: 1}}")
+                .unmet()
+                .contains("2 successful calls had them, 3 are needed")
+        );
+        let surplus = twice("{t: {$calls: {exactly: 1}, a: 1}}");
+        assert!(
+            surplus.unmet().ends_with("exactly once: 2 successful calls had them"),
+            "{}",
+            surplus.unmet()
+        );
+        assert_eq!(surplus.only_unmet().call.as_deref(), Some("call-2"));
+        assert!(!surplus.worth_talking_on());
+        let never = twice("{t: {$calls: {exactly: 0}, a: 1}}");
+        assert!(never.unmet().starts_with("t never called with"), "{}", never.unmet());
+        assert!(twice("{t: {$calls: {exactly: 0}, a: 2}}").all_met());
+        let other = twice("{t: {$calls: all, a: 1}}").called("t", r#"{"a":2}"#);
+        assert_eq!(
+            other.unmet(),
+            "every call of t with {\"a\":1}: one call had others: 2 (number) at /a in place of 1 (number)"
+        );
+        assert!(!other.worth_talking_on());
+        assert!(
+            expecting("{t: {$calls: all, a: 1}}")
+                .unmet()
+                .contains("it was never called")
+        );
+    }
+
+    #[test]
+    fn a_list_asks_for_each_of_its_arguments() {
+        let expected = "{t: [{city: Vienna}, {city: Graz}]}";
+        let one = expecting(expected).called("t", r#"{"city":"Graz"}"#);
+        assert!(one.unmet().contains("Vienna") && one.worth_talking_on());
+        assert!(one.called("t", r#"{"city":"Vienna"}"#).all_met());
+    }
+
+    #[test]
+    fn arguments_that_are_too_large_are_nobodys_fault() {
+        let recorded = expecting("{t: {a: 1}}").called_at_length("t");
+        let result = recorded.only_unmet();
+        assert!(result.unchecked && result.why.contains("too large"), "{result:?}");
+        let small = expecting("{t: {a: 1}}").called("t", r#"{"a":1}"#).called_at_length("t");
+        assert!(small.all_met(), "another call has them");
+    }
+}

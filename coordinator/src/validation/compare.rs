@@ -1,0 +1,375 @@
+//! Where a value is not like a pattern.
+
+use std::collections::BTreeMap;
+
+use super::shown::{found, shortened, typed};
+use crate::expectation::{Json, JsonType, Matcher, Pattern};
+use crate::record::Difference;
+
+/// Differences that are told of one value; more help no reader.
+const MOST: usize = 20;
+
+/// Where `value` is not like `pattern`; none when it is. At most 20.
+pub fn differences(pattern: &Pattern, value: Option<&Json>) -> Vec<Difference> {
+    let mut comparison = Comparison { found: Vec::new() };
+    comparison.compare(pattern, value, &mut Pointer::default(), Keys::Subset);
+    comparison.found
+}
+
+/// Whether objects may have keys that their pattern does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Subset,
+    Exact,
+}
+
+struct Comparison {
+    found: Vec<Difference>,
+}
+
+impl Comparison {
+    fn add(&mut self, at: &Pointer, expected: impl Into<String>, value: Option<&Json>) {
+        self.add_found(at.to_string(), expected, found(value));
+    }
+
+    fn add_found(&mut self, at: String, expected: impl Into<String>, found: String) {
+        if self.found.len() < MOST {
+            self.found.push(Difference {
+                at,
+                expected: expected.into(),
+                found,
+            });
+        }
+    }
+
+    fn compare(&mut self, pattern: &Pattern, value: Option<&Json>, at: &mut Pointer, keys: Keys) {
+        match (pattern, value) {
+            (Pattern::Exact(inner), _) => self.compare(inner, value, at, Keys::Exact),
+            (Pattern::Absent, None) | (Pattern::Any, Some(_)) => {}
+            (Pattern::Absent, Some(_)) => self.add(at, "nothing", value),
+            (Pattern::Matchers(matchers), _) => {
+                for matcher in matchers {
+                    self.matcher(matcher, value, at, keys);
+                }
+            }
+            (Pattern::Scalar(wanted), Some(value)) if wanted == value => {}
+            (Pattern::List(patterns), Some(Json::List(items))) => self.list(patterns, items, at, keys),
+            (Pattern::Object(patterns), Some(Json::Object(entries))) => self.object(patterns, entries, at, keys),
+            _ => self.add(at, wanted(pattern), value),
+        }
+    }
+
+    fn list(&mut self, patterns: &[Pattern], items: &[Json], at: &mut Pointer, keys: Keys) {
+        for (index, pattern) in patterns.iter().enumerate() {
+            at.inside(&index.to_string(), |at| {
+                self.compare(pattern, items.get(index), at, keys)
+            });
+        }
+        for (index, item) in items.iter().enumerate().skip(patterns.len()) {
+            at.inside(&index.to_string(), |at| self.add(at, "nothing", Some(item)));
+        }
+    }
+
+    fn object(
+        &mut self,
+        patterns: &BTreeMap<String, Pattern>,
+        entries: &BTreeMap<String, Json>,
+        at: &mut Pointer,
+        keys: Keys,
+    ) {
+        for (key, pattern) in patterns {
+            at.inside(key, |at| self.compare(pattern, entries.get(key), at, keys));
+        }
+        if keys == Keys::Exact {
+            for (key, value) in entries.iter().filter(|(key, _)| !patterns.contains_key(*key)) {
+                at.inside(key, |at| self.add(at, "nothing", Some(value)));
+            }
+        }
+    }
+
+    fn matcher(&mut self, matcher: &Matcher, value: Option<&Json>, at: &mut Pointer, keys: Keys) {
+        let like = |pattern: &Pattern, value: Option<&Json>| {
+            let mut inside = Self { found: Vec::new() };
+            inside.compare(pattern, value, &mut Pointer::default(), keys);
+            inside.found.is_empty()
+        };
+        let holds = match (matcher, value) {
+            (Matcher::OneOf(choices), _) => choices.iter().any(|choice| like(choice, value)),
+            (_, None) => false,
+            (Matcher::Regex(expression), Some(Json::Text(text))) => expression.is_in(text),
+            (Matcher::Contains(part), Some(Json::Text(text))) => match part.as_ref() {
+                Pattern::Scalar(Json::Text(part)) => text.contains(part),
+                _ => false,
+            },
+            (Matcher::Contains(item), Some(Json::List(items))) => items.iter().any(|it| like(item, Some(it))),
+            (Matcher::Bound(bound), Some(Json::Number(number))) => bound.holds(number),
+            (Matcher::Type(types), Some(value)) => types.iter().any(|kind| kind.includes(value)),
+            (Matcher::Schema(schema), Some(value)) => {
+                for violation in schema.violations(value) {
+                    let place = format!("{at}{}", violation.at);
+                    let inside = value_at(value, &violation.at);
+                    self.add_found(
+                        place,
+                        format!("valid by the schema: {}", shortened(&violation.what)),
+                        found(inside),
+                    );
+                }
+                return;
+            }
+            _ => false,
+        };
+        if !holds {
+            self.add(at, matcher_in_words(matcher), value);
+        }
+    }
+}
+
+/// What stands at a JSON Pointer.
+fn value_at<'v>(value: &'v Json, pointer: &str) -> Option<&'v Json> {
+    pointer.split('/').skip(1).try_fold(value, |here, token| {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        match here {
+            Json::Object(entries) => entries.get(&key),
+            Json::List(items) => items.get(key.parse::<usize>().ok()?),
+            _ => None,
+        }
+    })
+}
+
+fn wanted(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Scalar(value) => typed(value),
+        Pattern::Any => "any value".to_owned(),
+        Pattern::Absent => "nothing".to_owned(),
+        Pattern::Exact(inner) => wanted(inner),
+        Pattern::List(_) => format!(
+            "{} ({})",
+            shortened(&pattern.to_json().to_string()),
+            JsonType::Array.name()
+        ),
+        Pattern::Object(_) => format!(
+            "{} ({})",
+            shortened(&pattern.to_json().to_string()),
+            JsonType::Object.name()
+        ),
+        Pattern::Matchers(matchers) => {
+            let words: Vec<String> = matchers.iter().map(matcher_in_words).collect();
+            words.join(" and ")
+        }
+    }
+}
+
+/// A matcher in words.
+pub(super) fn matcher_in_words(matcher: &Matcher) -> String {
+    let operand = || shortened(&matcher.operand().to_string());
+    match matcher {
+        Matcher::Regex(expression) => format!("a string that matches /{}/", shortened(expression.as_str())),
+        Matcher::Contains(part) => match part.as_ref() {
+            Pattern::Scalar(Json::Text(_)) => format!("a string or an array that contains {}", operand()),
+            _ => format!("an array that contains {}", operand()),
+        },
+        Matcher::OneOf(_) => format!("one of {}", operand()),
+        Matcher::Bound(bound) => {
+            let sign = match bound.limit.key() {
+                "$gt" => ">",
+                "$gte" => "≥",
+                "$lt" => "<",
+                _ => "≤",
+            };
+            format!("a number {sign} {}", bound.than.text())
+        }
+        Matcher::Type(types) => {
+            let names: Vec<&str> = types.iter().map(|kind| kind.name()).collect();
+            format!("a value of type {}", names.join(" or "))
+        }
+        Matcher::Schema(_) => format!("valid by the schema {}", operand()),
+    }
+}
+
+/// A JSON Pointer (RFC 6901) that grows and shrinks on the way.
+#[derive(Default)]
+struct Pointer(String);
+
+impl Pointer {
+    fn inside<T>(&mut self, token: &str, visit: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.0.len();
+        self.0.push('/');
+        self.0.push_str(&token.replace('~', "~0").replace('/', "~1"));
+        let value = visit(self);
+        self.0.truncate(length);
+        value
+    }
+}
+
+impl std::fmt::Display for Pointer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::expectation::random_json;
+
+    fn pattern(text: &str) -> Pattern {
+        serde_json::from_str(text).unwrap()
+    }
+
+    /// What is different, as `at: found, not expected`.
+    fn told(wanted: &str, value: &str) -> Vec<String> {
+        let value = Json::parse(value).unwrap();
+        differences(&pattern(wanted), Some(&value))
+            .into_iter()
+            .map(|it| format!("{}: {}, not {}", it.at, it.found, it.expected))
+            .collect()
+    }
+
+    fn is(wanted: &str, value: &str) -> bool {
+        told(wanted, value).is_empty()
+    }
+
+    #[test]
+    fn every_matcher_holds_of_what_it_says_and_of_nothing_else() {
+        for (matcher, fits, others) in [
+            (
+                r#"{"$regex":"^V"}"#,
+                vec![r#""Vienna""#],
+                vec![r#""Graz""#, "3", "null", r#"["V"]"#],
+            ),
+            (
+                r#"{"$contains":"ien"}"#,
+                vec![r#""Vienna""#, r#"["ien"]"#],
+                vec![r#""VIENNA""#, "3", r#"["Vienna"]"#],
+            ),
+            (
+                r#"{"$contains":{"a":1}}"#,
+                vec![r#"[0,{"a":1,"b":2}]"#],
+                vec![r#"{"a":1}"#, "[]", r#""a""#],
+            ),
+            (
+                r#"{"$oneOf":["a",3,null]}"#,
+                vec![r#""a""#, "3.0", "null"],
+                vec![r#""3""#, r#""b""#, "false"],
+            ),
+            (
+                r#"{"$gte":3,"$lt":10}"#,
+                vec!["3", "9.99", "3.0"],
+                vec!["2", "10", r#""5""#, "null"],
+            ),
+            (r#"{"$gt":3}"#, vec!["3.1", "1e9"], vec!["3", "-4"]),
+            (r#"{"$lte":3}"#, vec!["3", "-4"], vec!["3.0001"]),
+            (r#"{"$type":"integer"}"#, vec!["3", "3.0"], vec!["3.5", r#""3""#]),
+            (
+                r#"{"$type":["string","null"]}"#,
+                vec![r#""""#, "null"],
+                vec!["3", "[]", "{}", "true"],
+            ),
+            (r#"{"$any":true}"#, vec!["null", "[]", "0"], vec![]),
+            (r#"{"$schema":{"minimum":3}}"#, vec!["3"], vec!["2"]),
+            (
+                r#"{"$literal":{"$gt":3}}"#,
+                vec![r#"{"$gt":3,"x":1}"#],
+                vec!["4", r#"{"$gt":4}"#],
+            ),
+            (
+                r#"{"$exact":{"a":{"b":1}}}"#,
+                vec![r#"{"a":{"b":1}}"#],
+                vec![r#"{"a":{"b":1,"c":2}}"#],
+            ),
+            (
+                r#"{"$exact":{"a":{"$any":true}}}"#,
+                vec![r#"{"a":{"b":1}}"#],
+                vec![r#"{"a":1,"b":2}"#, "{}"],
+            ),
+        ] {
+            for value in fits {
+                assert!(is(matcher, value), "{matcher} {value}");
+            }
+            for value in others {
+                assert!(!is(matcher, value), "{matcher} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_absent_is_told_from_what_is_null() {
+        assert!(is(r#"{"a":{"$absent":true}}"#, "{}"));
+        assert_eq!(
+            told(r#"{"a":{"$absent":true}}"#, r#"{"a":null}"#),
+            ["/a: null, not nothing"]
+        );
+        assert_eq!(told(r#"{"a":null}"#, "{}"), ["/a: nothing, not null"]);
+        assert_eq!(told(r#"{"a":{"$any":true}}"#, "{}"), ["/a: nothing, not any value"]);
+        let optional = r#"{"a":{"$oneOf":[{"$absent":true},3]}}"#;
+        assert!(is(optional, "{}") && is(optional, r#"{"a":3}"#) && !is(optional, r#"{"a":4}"#));
+    }
+
+    #[test]
+    fn a_list_is_met_by_one_of_the_same_length_in_the_same_order() {
+        let wanted = r#"{"stops":[{"city":"Vienna"},{"$any":true}]}"#;
+        assert!(is(wanted, r#"{"stops":[{"city":"Vienna","at":8},null]}"#));
+        assert_eq!(
+            told(wanted, r#"{"stops":[{"city":"Graz"}]}"#),
+            [
+                "/stops/0/city: \"Graz\" (string), not \"Vienna\" (string)",
+                "/stops/1: nothing, not any value"
+            ]
+        );
+        assert_eq!(told("[1]", "[1,2]"), ["/1: 2 (number), not nothing"]);
+    }
+
+    #[test]
+    fn places_are_json_pointers() {
+        assert_eq!(
+            told(r#"{"a/b":{"c~d":1}}"#, r#"{"a/b":{"c~d":2}}"#),
+            ["/a~1b/c~0d: 2 (number), not 1 (number)"]
+        );
+    }
+
+    #[test]
+    fn a_schema_says_where_and_what() {
+        let found = told(
+            r#"{"x":{"$schema":{"properties":{"n":{"maximum":3}}}}}"#,
+            r#"{"x":{"n":5}}"#,
+        );
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].starts_with("/x/n: 5 (number), not valid by the schema: "),
+            "{}",
+            found[0]
+        );
+    }
+
+    #[test]
+    fn differences_without_end_are_cut() {
+        let value = format!("[{}]", vec!["1"; 500].join(","));
+        assert_eq!(told("[]", &value).len(), 20);
+        let long = format!("\"{}\"", "x".repeat(100_000));
+        assert!(told("3", &long)[0].len() < 300);
+    }
+
+    /// Any value is like itself, and unlike any other value as soon as no further keys are allowed.
+    #[test]
+    fn a_value_without_matchers_is_like_itself_alone() {
+        let mut random = StdRng::seed_from_u64(5);
+        for _ in 0..3_000 {
+            let (a, b) = (random_json(&mut random, 3), random_json(&mut random, 3));
+            let exact = Pattern::Exact(Box::new(Pattern::of_value(&a)));
+            assert_eq!(differences(&exact, Some(&a)), []);
+            assert_eq!(differences(&Pattern::of_value(&a), Some(&a)), []);
+            assert_eq!(differences(&exact, Some(&b)).is_empty(), a == b, "{a} {b}");
+            // Keys that nobody asked for change nothing.
+            if let Json::Object(entries) = &a {
+                let mut more = entries.clone();
+                more.insert(format!("further-{}", random.random::<u8>()), b);
+                assert_eq!(differences(&Pattern::of_value(&a), Some(&Json::Object(more))), []);
+            }
+        }
+    }
+}
