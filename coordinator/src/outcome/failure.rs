@@ -19,7 +19,10 @@ use crate::record::{ExpectationResult, Family};
 
 /// The class of an iteration that left an expectation unmet.
 pub(super) fn class_of(expectations: &[ExpectationResult], conversation: &Conversation) -> FailureClass {
-    let unmet: Vec<&ExpectationResult> = expectations.iter().filter(|result| !result.met && !result.unchecked).collect();
+    let unmet: Vec<&ExpectationResult> = expectations
+        .iter()
+        .filter(|result| !result.met && !result.unchecked)
+        .collect();
     let first = unmet.iter().map(|result| stage(result, conversation)).min();
     match first {
         Some(Stage::Arguments) => FailureClass::WrongArguments,

@@ -68,10 +68,7 @@ impl Attempt {
             what: format!("{} called", tool.unwrap_or_default()),
             tool: tool.map(str::to_owned),
             met,
-            why: String::new(),
-            differences: Vec::new(),
-            call: None,
-            unchecked: false,
+            ..ExpectationResult::default()
         });
         self
     }
