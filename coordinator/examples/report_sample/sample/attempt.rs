@@ -9,7 +9,8 @@ use mcproctor_proto::exposure::{Exposure, ServerFault};
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::plan::START;
-use super::talk::{TOOLS_SHA256, answer, call, failed_call, turns};
+use super::talk::{answer, call, failed_call, turns};
+use super::tools::TOOLS_SHA256;
 
 /// A small deterministic stand-in for chance, `0..100`.
 pub(super) fn chance(cell: usize, iteration: u32, salt: u64) -> u64 {
@@ -123,7 +124,7 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
             server: "weather".to_owned(),
             initialized: true,
             tools_listed: true,
-            tool_count: 3,
+            tool_count: 4,
             tools_sha256: TOOLS_SHA256.to_owned(),
             server_name: Some("weather-server".to_owned()),
             server_version: Some("1.4.0".to_owned()),
