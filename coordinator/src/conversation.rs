@@ -6,6 +6,7 @@
 use mcproctor_proto::assignment::{AttemptReport, Instruction, TurnReport};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
@@ -18,6 +19,8 @@ pub struct Conversation {
     pub turns: Vec<Turn>,
     /// The calls of all turns, in order.
     pub calls: Vec<ToolCall>,
+    /// The requests of all turns that are no calls, as far as expectations ask about them.
+    pub requests: Vec<McpRequest>,
     /// Every server in its last state.
     pub exposures: Vec<Exposure>,
     /// The model in its last state.
@@ -52,6 +55,9 @@ impl Conversation {
         if !(failed && report.calls.is_empty()) {
             self.calls.clone_from(&report.calls);
         }
+        if !(failed && report.requests.is_empty()) {
+            self.requests.clone_from(&report.requests);
+        }
         if !report.exposures.is_empty() {
             self.exposures.clone_from(&report.exposures);
         }
@@ -74,6 +80,7 @@ impl Conversation {
         let ended_well = report.turn.ending == TurnEnding::Completed;
         self.turns.push(report.turn);
         self.calls.extend(report.calls);
+        self.requests.extend(report.requests);
         self.exposures = report.exposures;
         self.traffic = report.traffic;
 
@@ -102,8 +109,20 @@ mod tests {
         TurnReport {
             turn: turn(index, ending),
             calls,
+            requests: Vec::new(),
             exposures: vec![exposed()],
             traffic: ModelTraffic::default(),
+        }
+    }
+
+    fn request() -> McpRequest {
+        McpRequest {
+            server: "s".to_owned(),
+            method: "prompts/get".to_owned(),
+            name: "greet".to_owned(),
+            ok: true,
+            turn: 0,
+            started_at_unix_ms: 0,
         }
     }
 
@@ -212,18 +231,21 @@ mod tests {
                 requests: 3,
                 ..ModelTraffic::default()
             },
+            requests: vec![request()],
             ..report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)])
         };
         conversation.after_turn(told, &words(&["b"]), &[]);
         conversation.take_in(&AttemptReport::fault("no space left"));
         assert_eq!((conversation.calls.len(), conversation.traffic.requests), (1, 3));
         assert!(conversation.exposures[0].tools_listed);
+        assert_eq!(conversation.requests, [request()]);
 
         let whole = AttemptReport {
             machinery_fault: None,
             ..AttemptReport::fault("")
         };
         conversation.take_in(&whole);
+        assert!(conversation.requests.is_empty());
         assert!(conversation.calls.is_empty(), "a worker that did not fail knows best");
     }
 }

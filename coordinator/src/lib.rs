@@ -19,6 +19,7 @@ pub mod conversation;
 pub mod outcome;
 pub mod validation;
 
+pub mod reach;
 pub mod record;
 pub mod store;
 

@@ -5,6 +5,7 @@ use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceRef;
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::id::RunId;
+use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::Turn;
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,9 @@ pub struct AttemptRecord {
     pub turns: Vec<Turn>,
     /// The calls; what is beyond the inline cap is in the evidence.
     pub calls: Vec<ToolCall>,
+    /// Requests that are no calls, as far as expectations ask about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<McpRequest>,
     /// What was expected, and whether it was met.
     pub expectations: Vec<ExpectationResult>,
     /// What the proxy saw of each server besides calls.

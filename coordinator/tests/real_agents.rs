@@ -119,7 +119,7 @@ fn slow_with_its_own_tools_an_escape_is_seen() {
     bed.agents(&agents);
     assert_eq!(bed.run(&["-i", "1"]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdicts(), ["failed/wrong_tool"; 2]);
+    assert_eq!(results.verdicts(), ["failed/escaped"; 2]);
     assert_eq!(each(&results, "/escapes/0/kind"), ["shell"; 2]);
     for what in each(&results, "/escapes/0/what") {
         assert!(what.as_str().unwrap().contains("echo out-of-band"), "{what}");
@@ -232,7 +232,7 @@ fn slow_the_third_of_five_iterations_fails_as_written() {
         verdicts.sort();
         assert_eq!(
             verdicts,
-            ["failed/wrong_tool", "passed", "passed", "passed", "passed"],
+            ["failed/never_called", "passed", "passed", "passed", "passed"],
             "{kind}"
         );
     }

@@ -9,6 +9,7 @@ pub mod call;
 pub mod evidence;
 pub mod exposure;
 pub mod id;
+pub mod request;
 pub mod server;
 pub mod traffic;
 pub mod turn;

@@ -152,6 +152,7 @@ fn attempt(iteration: u32, evidence: EvidenceRef) -> AttemptRecord {
         sandbox: SandboxLevel::Process,
         turns: Vec::new(),
         calls: Vec::new(),
+        requests: Vec::new(),
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),

@@ -22,21 +22,21 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// It called no tool of a server under test at all, and neither asked nor gave up in words.
+    /// It asked nothing of a server under test at all, and neither asked nor gave up in words.
     NeverCalled,
-    /// It called tools, but not one that was expected.
+    /// It called tools, but left out a call that was expected.
     WrongTool,
     /// It called the expected tool with arguments that were not those expected.
     WrongArguments,
     /// It called the right tools in another order than the one asked for.
     WrongOrder,
-    /// Every call of an expected tool failed, and it did not get over that.
+    /// A call of an expected tool failed, and no later one of it succeeded.
     ToolError,
     /// It ended its last turn with a question instead of acting.
     AskedInstead,
     /// It said that it could not or would not do it.
     GaveUp,
-    /// It did the work outside the MCP binding.
+    /// It never called an expected tool, and did something outside the MCP binding.
     Escaped,
     /// It did more than it was allowed: forbidden tools, too many calls, the same call twice, too much time, tokens or money.
     TooMuch,
@@ -106,6 +106,26 @@ impl FailureClass {
             Self::WrongAnswer => "wrong_answer",
             Self::AgentError => "agent_error",
             Self::RanOutOfTime => "ran_out_of_time",
+        }
+    }
+}
+
+impl FailureClass {
+    /// What happened, as a sentence for people.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::NeverCalled => "The agent called no tool of the servers.",
+            Self::WrongTool => "The agent called tools, but left out a call that was expected.",
+            Self::WrongArguments => "The agent called the expected tool with other arguments than those expected.",
+            Self::WrongOrder => "The agent made the expected calls in another order.",
+            Self::ToolError => "A call of an expected tool failed, and no later one of it succeeded.",
+            Self::AskedInstead => "The agent ended with a question instead of making the expected call.",
+            Self::GaveUp => "The agent said that it could not or would not do it.",
+            Self::Escaped => "The agent did something outside the servers and never called the expected tool.",
+            Self::TooMuch => "The agent did more than it was allowed to.",
+            Self::WrongAnswer => "The agent made the expected calls, but its answer was not what was expected.",
+            Self::AgentError => "The agent crashed or reported an error of its own.",
+            Self::RanOutOfTime => "The time of a turn was up, most of it the agent's own.",
         }
     }
 }

@@ -9,6 +9,7 @@ use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
+use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
 use crate::conversation::Conversation;
 use crate::record::ExpectationResult;
@@ -91,7 +92,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     rows.into_iter()
         .flatten()
         .next()
-        .unwrap_or_else(|| failed(facts.expectations))
+        .unwrap_or_else(|| failed(facts.expectations, conversation))
 }
 
 fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict> {
@@ -352,13 +353,14 @@ fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -
     })
 }
 
-fn failed(expectations: &[ExpectationResult]) -> Verdict {
+fn failed(expectations: &[ExpectationResult], conversation: &Conversation) -> Verdict {
     let unmet: Vec<String> = expectations
         .iter()
         .filter(|expectation| !expectation.met)
         .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
         .collect();
-    Verdict::stands(Outcome::Failed(FailureClass::WrongTool), unmet.join("; "))
+    let class = class_of(expectations, conversation);
+    Verdict::stands(Outcome::Failed(class), unmet.join("; "))
 }
 
 /// What the relay saw, or, with the command line's own login, what the agent itself said of the model.

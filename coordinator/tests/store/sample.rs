@@ -100,6 +100,7 @@ pub(crate) fn attempt(cell: u32, iteration: u32, attempt: u32, outcome: Outcome)
             turn: 0,
             http_status: Some(200),
         }],
+        requests: Vec::new(),
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),

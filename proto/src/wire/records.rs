@@ -6,6 +6,7 @@ use super::malformed::{Malformed, optional, required};
 use crate::call::{CallState, ToolCall};
 use crate::evidence::{EvidenceKind, EvidenceRef};
 use crate::exposure::{Exposure, ServerFault};
+use crate::request::McpRequest;
 use crate::traffic::{ModelRefusal, ModelTraffic};
 use crate::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use crate::v1;
@@ -70,6 +71,32 @@ impl TryFrom<v1::ToolCall> for ToolCall {
                 status => Some(u16::try_from(status).map_err(|_| Malformed::unknown("http_status", status))?),
             },
         })
+    }
+}
+
+impl From<&McpRequest> for v1::McpRequest {
+    fn from(request: &McpRequest) -> Self {
+        Self {
+            server: request.server.clone(),
+            method: request.method.clone(),
+            name: request.name.clone(),
+            ok: request.ok,
+            turn: request.turn,
+            started_at_unix_ms: request.started_at_unix_ms,
+        }
+    }
+}
+
+impl From<v1::McpRequest> for McpRequest {
+    fn from(request: v1::McpRequest) -> Self {
+        Self {
+            server: request.server,
+            method: request.method,
+            name: request.name,
+            ok: request.ok,
+            turn: request.turn,
+            started_at_unix_ms: request.started_at_unix_ms,
+        }
     }
 }
 
@@ -215,6 +242,7 @@ impl From<&ModelTraffic> for v1::ModelTraffic {
             waiting_ms: traffic.waiting_ms,
             refusal: traffic.refusal.as_ref().map(v1::ModelRefusal::from),
             response_model: traffic.response_model.clone().unwrap_or_default(),
+            tools_sent: traffic.tools_sent.clone(),
         }
     }
 }
@@ -230,6 +258,7 @@ impl TryFrom<v1::ModelTraffic> for ModelTraffic {
             waiting_ms: traffic.waiting_ms,
             refusal: traffic.refusal.map(TryInto::try_into).transpose()?,
             response_model: optional(traffic.response_model),
+            tools_sent: traffic.tools_sent,
         })
     }
 }

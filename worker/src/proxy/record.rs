@@ -193,6 +193,11 @@ impl Records {
         self.redactor.text(text)
     }
 
+    /// The name of something that a verdict depends on, without credentials.
+    pub(super) fn redact_name(&self, name: String) -> String {
+        self.redactor.name(name)
+    }
+
     /// JSON without secrets; still JSON.
     pub(super) fn redact_json(&self, text: String) -> String {
         match RawValue::from_string(text) {

@@ -119,6 +119,7 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
         sandbox: SandboxLevel::Process,
         turns,
         calls,
+        requests: Vec::new(),
         expectations: expectations(case, met),
         exposures: vec![Exposure {
             server: "weather".to_owned(),

@@ -85,7 +85,7 @@ fn an_expectation_unmet_fails_and_stands() {
     let verdict = Attempt::but(|attempt| attempt.conversation.calls.clear()).verdict();
     assert_eq!(
         (verdict.outcome, verdict.next),
-        (Outcome::Failed(FailureClass::WrongTool), Next::Stands)
+        (Outcome::Failed(FailureClass::NeverCalled), Next::Stands)
     );
     assert_eq!(verdict.reason, "a called successfully: it was never called");
 }
@@ -288,10 +288,11 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
         with_calls(vec![broken("b"), call("a", CallState::Ok), call("b", CallState::Ok)]),
         Outcome::Passed
     );
+    let failed = Outcome::Failed(FailureClass::ToolError);
     for handled in [CallState::ToolError, CallState::ProtocolError, CallState::Cancelled] {
         assert_eq!(
             with_calls(vec![call("a", CallState::Ok), call("b", handled)]),
-            unmet,
+            failed,
             "{handled:?}"
         );
     }
@@ -301,7 +302,7 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
     };
     assert_eq!(
         with_calls(vec![call("a", CallState::Ok), refused]),
-        unmet,
+        failed,
         "a 4xx is the agent's to handle"
     );
 }
