@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "report/figures.rs"]
+mod figures;
+#[path = "report/junit.rs"]
+mod junit;
+#[path = "report/markdown.rs"]
+mod markdown;
 #[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 #[path = "report/schema.rs"]
@@ -12,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
 use mcproctor::record::{AttemptRecord, RunRecord, RunState};
-use mcproctor::report::{MemoryRun, ReportError, RunData, SummaryBuilder, write_all};
+use mcproctor::report::{Format, MemoryRun, ReportError, RunData, SummaryBuilder, write, write_all};
 use serde_json::Value;
 
 fn results(run: &dyn RunData) -> Value {
@@ -327,6 +333,23 @@ fn nothing_that_was_said_becomes_markup() {
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     assert_eq!(page.matches("<!--").count(), 0);
     assert_eq!(results(&run)["iterations"][0]["turns"][0]["prompt"], nasty);
+}
+
+#[test]
+fn what_an_author_of_a_server_sees_first() {
+    let text = visible_text(&page(&sample::mixed(12)));
+    let first = text.split("\nTest cases and agents\n").next().unwrap();
+    insta::assert_snapshot!("first_screen", first);
+}
+
+#[test]
+fn only_the_forms_that_are_asked_for_are_written() {
+    let run = sample::one_agent(1);
+    for format in Format::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        write(&run, folder.path(), &[format]).unwrap();
+        assert_eq!(names(folder.path()), [format.file_name()]);
+    }
 }
 
 #[test]

@@ -35,6 +35,23 @@ fn nothing_that_was_said_runs_however_much_is_opened() {
         browser.wait_for("![...document.querySelectorAll('.detail')].some(d => !d.childNodes.length)");
     }
     assert_eq!(browser.eval("document.querySelectorAll('img').length"), 0);
+    for place in [
+        "rates",
+        "tools",
+        "confusion",
+        "arguments",
+        "errors",
+        "unneeded",
+        "faults",
+        "overview",
+        "agents",
+        "facts",
+    ] {
+        assert!(
+            browser.text(&format!("#{place}")).contains(nasty),
+            "{place} shows what was said as it was said"
+        );
+    }
     assert!(
         browser.text(".said.user .words").contains(nasty),
         "the prompt is shown as it was sent"
@@ -115,6 +132,24 @@ fn a_cell_of_the_grid_leads_to_its_iterations() {
     browser.click("a.cell[href='#cell=9']");
     browser.wait_for("document.querySelectorAll('#cell-9 .row').length === 12");
     assert_eq!(browser.eval("document.activeElement.id"), "head-9");
+}
+
+#[test]
+fn a_figure_leads_to_the_call_behind_it() {
+    let (_folder, page) = written(&sample::mixed(12));
+    let mut browser = Browser::start();
+    for section in ["#confusion", "#arguments", "#errors"] {
+        browser.open(&page, "", 1280);
+        let link = format!("{section} a[data-call]");
+        let place = browser.eval(&format!(
+            "(() => {{ const a = document.querySelector('{link}'); return a.getAttribute('href').slice(4) + '-call-' + a.dataset.call; }})()"
+        ));
+        let place = place.as_str().unwrap();
+        browser.click(&link);
+        browser.wait_for(&format!("document.querySelector('#it-{place}[aria-expanded=true]')"));
+        assert_eq!(browser.eval("document.activeElement.id"), format!("it-{place}"));
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
 #[test]

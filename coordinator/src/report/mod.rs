@@ -15,7 +15,6 @@ mod junit;
 mod markdown;
 mod pass;
 mod rate;
-mod reached;
 mod servers;
 mod suite;
 mod summary;

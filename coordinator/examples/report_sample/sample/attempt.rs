@@ -145,6 +145,7 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
             observed: true,
             requests: 3,
             succeeded: 3,
+            tools_sent: sent_names(run.agent_of(cell).map_or("", |agent| agent.kind.as_str())),
             response_model: run
                 .agent_of(cell)
                 .and_then(|agent| agent.model.clone())
@@ -161,6 +162,18 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
             Vec::new()
         },
     }
+}
+
+/// The tools as each kind of agent names them to its model.
+fn sent_names(kind: &str) -> Vec<String> {
+    let before = match kind {
+        "claude" => "mcp__weather__",
+        "codex" => "mcp__weather.",
+        _ => "",
+    };
+    ["get_current_weather", "get_forecast", "list_cities", "list_warnings"]
+        .map(|tool| format!("{before}{tool}"))
+        .into()
 }
 
 fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
-use mcproctor::record::{Difference, ExpectationResult, Family, RunRecord, RunState};
+use mcproctor::record::{AttemptRecord, Difference, ExpectationResult, Family, RunRecord, RunState};
 use mcproctor::report::MemoryRun;
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::evidence::{EvidenceKind, EvidenceRef};
@@ -143,6 +143,18 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
     run.evidence
         .insert(TOOLS_SHA256.to_owned(), list.to_string().into_bytes());
     run
+}
+
+/// The plan of [`mixed`] without its attempts, and where they come from: for runs that no memory holds.
+pub(crate) fn plan_of_mixed(iterations: u32) -> RunRecord {
+    let mut run = mixed(1).run;
+    run.iterations = iterations;
+    run
+}
+
+/// The attempts of one iteration of a planned run.
+pub(crate) fn attempts(run: &RunRecord, cell: usize, iteration: u32) -> Vec<AttemptRecord> {
+    iteration_of(run, cell, iteration)
 }
 
 fn attempts_of(run: RunRecord) -> MemoryRun {

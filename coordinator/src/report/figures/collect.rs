@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcproctor_proto::agent::AgentKind;
+
 use crate::record::{AttemptRecord, RunRecord};
 use crate::report::pass::{Findings, walk};
 use crate::report::tally::counts;
@@ -104,7 +106,10 @@ impl Figures {
         };
         self.ended(result.started_at_unix_ms, result.duration_ms);
         self.servers.add(iteration.cell, &result.exposures);
-        self.tools.add(case, result, findings);
+        let kind = run
+            .agent_of(iteration.cell)
+            .and_then(|agent| AgentKind::from_name(&agent.kind));
+        self.tools.add(case, kind, result, findings);
         self.add_agent(run, iteration.cell, result);
         // The others say nothing about the agent, or about the tools.
         if counts(result.outcome) {

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::turn::TurnEnding;
 
+use crate::reach::{Reached, reached_model};
 use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::report::Tally;
 use crate::report::pass::{Arguments, CallFindings, Findings, ToolList};
-use crate::report::reached::reached;
 use crate::report::tally::counts;
 use crate::stats::{Spread, spread};
 
@@ -121,8 +122,14 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// Counts the result of an iteration of `case`.
-    pub(super) fn add(&mut self, case: &TestCaseRecord, result: &AttemptRecord, findings: &Findings) {
+    /// Counts the result of an iteration of `case`; `kind` is the agent's, `None` when it is not known.
+    pub(super) fn add(
+        &mut self,
+        case: &TestCaseRecord,
+        kind: Option<AgentKind>,
+        result: &AttemptRecord,
+        findings: &Findings,
+    ) {
         for (server, list) in &findings.shown {
             if self.newest.get(server).is_some_and(|newest| Arc::ptr_eq(newest, list)) {
                 continue;
@@ -141,8 +148,11 @@ impl Tools {
         let distinct: BTreeSet<&str> = case.expected_tools.iter().map(String::as_str).collect();
         for name in distinct {
             let server = server_of(name, result, findings);
+            let reached = kind.map_or(Reached::Unknown, |kind| {
+                reached_model(kind, &server, name, &result.traffic)
+            });
             let (_, tool) = self.tool(&server, name);
-            tool.funnel.add(name, result, findings);
+            tool.funnel.add(name, reached, result, findings);
         }
     }
 
@@ -156,14 +166,18 @@ impl Tools {
 }
 
 impl Funnel {
-    fn add(&mut self, name: &str, result: &AttemptRecord, findings: &Findings) {
+    fn add(&mut self, name: &str, reached: Reached, result: &AttemptRecord, findings: &Findings) {
         self.tally.add(result.outcome);
         if !counts(result.outcome) {
             return;
         }
         self.expected += 1;
         self.offered.add(findings.offered(name));
-        self.reached.add(reached(&result.traffic, name));
+        self.reached.add(match reached {
+            Reached::Yes => Some(true),
+            Reached::No => Some(false),
+            Reached::Unknown => None,
+        });
         let calls = || {
             let found = findings.calls.iter().map(Some).chain(std::iter::repeat(None));
             result.calls.iter().zip(found).filter(|(call, _)| call.tool == name)

@@ -19,6 +19,8 @@ pub(super) struct ClassesView {
 /// One class.
 pub(super) struct ClassRow {
     pub(super) class: String,
+    /// What happened, as a sentence.
+    pub(super) says: &'static str,
     pub(super) cells: Vec<ClassCell>,
 }
 
@@ -49,6 +51,7 @@ impl ClassesView {
             .filter(|(_, counts)| counts.iter().any(|count| *count > 0))
             .map(|(class, counts)| ClassRow {
                 class: class.name().replace('_', " "),
+                says: class.says(),
                 cells: counts
                     .into_iter()
                     .zip(&failed)
