@@ -57,7 +57,7 @@ impl Iterator for Plan {
             }
             self.block += 1;
             let mut cells: Vec<u32> = (0..self.cells).collect();
-            let mut random = SplitMix64(self.seed ^ (u64::from(self.block) << 32));
+            let mut random = SplitMix64::new(self.seed ^ (u64::from(self.block) << 32));
             for last in (1..cells.len()).rev() {
                 cells.swap(last, random.below(last + 1));
             }
@@ -68,9 +68,14 @@ impl Iterator for Plan {
 
 /// The generator of G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. Written
 /// out here because the order of a seed must stay the same over versions, which no random-number library promises.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// The generator of a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -80,7 +85,7 @@ impl SplitMix64 {
     }
 
     /// A number below `end`; the bias of the modulus is below 2^-32 for the few thousand cells of a run.
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap_or(0)
     }
 }

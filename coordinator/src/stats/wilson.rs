@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 /// The 97.5th percentile of the normal distribution: two-sided 95%.
-const Z: f64 = 1.959_963_984_540_054;
+pub(super) const Z: f64 = 1.959_963_984_540_054;
 
-/// A 95% range of a rate, both ends in `0.0..=1.0`.
+/// A 95% range: of a rate, with both ends in `0.0..=1.0`, or of a difference of two rates, with both in `-1.0..=1.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// The lower end.
@@ -14,32 +14,38 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Whether `value` lies in it; the ends belong to it.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
 /// The 95% Wilson score interval of `passed` out of `n`; `None` when `n` is 0 or smaller than `passed`.
 ///
 /// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), recommended for
 /// small n by Brown, Cai and DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16 (2001).
 pub fn wilson(passed: u64, n: u64) -> Option<Interval> {
-    if n == 0 || passed > n {
-        return None;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "counts of iterations are far below 2^52")]
-    let (k, n) = (passed as f64, n as f64);
-    let p = k / n;
-    let denominator = 1.0 + Z * Z / n;
-    let centre = p + Z * Z / (2.0 * n);
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-    // At 0 and n the formula is exact only up to rounding; the ends are known.
-    let low = if passed == 0 {
+    (n > 0 && passed <= n).then(|| score_interval(passed as f64 / n as f64, n as f64, Z))
+}
+
+/// The score interval of a share `p` out of `n`, which need not be a whole number, at the quantile `z`.
+pub(super) fn score_interval(p: f64, n: f64, z: f64) -> Interval {
+    let denominator = 1.0 + z * z / n;
+    let centre = p + z * z / (2.0 * n);
+    let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+    // At 0 and 1 the formula is exact only up to rounding; the ends are known.
+    let low = if p <= 0.0 {
         0.0
     } else {
         ((centre - half) / denominator).max(0.0)
     };
-    let high = if k == n {
+    let high = if p >= 1.0 {
         1.0
     } else {
         ((centre + half) / denominator).min(1.0)
     };
-    Some(Interval { low, high })
+    Interval { low, high }
 }
 
 #[cfg(test)]

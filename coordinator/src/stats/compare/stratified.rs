@@ -1,0 +1,64 @@
+//! Two agents or two runs, on exactly these prompts.
+
+use super::fisher::ExactTest;
+use super::hypergeometric::Passes;
+use super::pair::{Pair, common};
+
+/// The exact conditional test of "in every test case both pass equally often", stratified by test case; `None` when the sides
+/// have no test case in common.
+///
+/// Given how many passed in each test case, the passes of A are a sum of hypergeometric numbers, one per case; two-sided as
+/// in R's `mantelhaen.test(exact = TRUE)`. C. R. Mehta, N. R. Patel and R. Gray, "Computing an exact confidence interval for
+/// the common odds ratio in several 2×2 contingency tables", JASA 80 (1985); A. Agresti, "Categorical data analysis" (2013),
+/// 7.3.5. Numbers of iterations may differ between the sides and between test cases.
+pub fn stratified_exact(pairs: &[Pair]) -> Option<ExactTest> {
+    let pairs = common(pairs);
+    let passes = pairs
+        .iter()
+        .copied()
+        .map(Passes::of)
+        .reduce(|sum, next| sum.join(&next))?;
+    Some(ExactTest {
+        p: passes.two_sided(pairs.iter().map(|pair| pair.a.passed()).sum()),
+        smallest_p: passes.smallest_p(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::super::count::Count;
+    use super::super::fisher;
+    use super::*;
+
+    fn pair(a: (u64, u64), b: (u64, u64)) -> Pair {
+        Pair {
+            a: Count::of(a.0, a.1),
+            b: Count::of(b.0, b.1),
+        }
+    }
+
+    #[test]
+    fn one_case_is_fishers_test() {
+        let one = pair((34, 40), (40, 40));
+        assert_eq!(stratified_exact(&[one]), fisher(one.a, one.b));
+    }
+
+    #[test]
+    fn cases_in_which_everything_passed_change_nothing() {
+        let telling = [pair((3, 10), (9, 10)), pair((5, 12), (8, 9))];
+        let mut more = telling.to_vec();
+        more.extend([pair((10, 10), (10, 10)); 5]);
+        more.push(pair((0, 0), (3, 10)));
+        let (less, more) = (stratified_exact(&telling).unwrap(), stratified_exact(&more).unwrap());
+        assert!((less.p - more.p).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_large_run_is_tested_too() {
+        let pairs = [pair((900, 1000), (850, 1000)); 60];
+        let test = stratified_exact(&pairs).unwrap();
+        assert!(test.p < 1e-30 && test.p > 0.0, "{}", test.p);
+        assert_eq!(stratified_exact(&[pair((0, 0), (1, 1))]), None);
+    }
+}
