@@ -20,11 +20,20 @@ pub(super) struct ForestRow {
     pub(super) tally: Tally,
 }
 
+impl ForestRow {
+    /// Whether what is in no rate belongs beside it: it is about iterations of exactly these test cases.
+    pub(super) fn is_about_iterations(&self) -> bool {
+        !matches!(self.what, What::Like | What::Distinct)
+    }
+}
+
 /// What a rate is about, and so which question it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// All test cases: how reliably are exactly these done?
     These,
+    /// The same, all iterations as one count: a test case with more of them weighs more.
+    Pooled,
     /// All test cases: what may be expected of prompts that were not tried?
     Like,
     /// Test cases, not iterations: how many passed every time?
@@ -46,15 +55,11 @@ impl Forest {
         for (agent, cells) in figures.cells.chunks(columns).enumerate() {
             let tally = figures.agents.get(agent).map(|group| group.tally).unwrap_or_default();
             let of_suite = suite(cells);
-            let distinct = Estimate {
-                rate: of_suite.distinct,
-                method: "test cases, Wilson",
-                note: None,
-            };
             for (what, estimate) in [
                 (What::These, of_suite.these),
+                (What::Pooled, of_suite.pooled),
                 (What::Like, of_suite.like),
-                (What::Distinct, distinct),
+                (What::Distinct, of_suite.distinct),
             ] {
                 rows.push(ForestRow {
                     agent,
@@ -104,8 +109,7 @@ fn groups(run: &RunRecord, figures: &Figures) -> Vec<ForestRow> {
                     what,
                     estimate: Estimate {
                         rate: Rate::of(0, 0),
-                        method: if by_folder { "pooled, Wilson" } else { "Wilson" },
-                        note: None,
+                        method: if by_folder { "pooled, Wilson" } else { "Wilson" }.to_owned(),
                     },
                     tally: Tally::default(),
                 });

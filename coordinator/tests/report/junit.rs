@@ -29,11 +29,11 @@ fn attributes(xml: &str, element: &str, names: &[&str]) -> Vec<Vec<String>> {
     xml.split(&format!("<{element} "))
         .skip(1)
         .map(|rest| {
-            let tag = rest.split('>').next().unwrap();
+            let tag = format!(" {}", rest.split('>').next().unwrap());
             names
                 .iter()
                 .map(|name| {
-                    let value = tag.split(&format!("{name}=\"")).nth(1).unwrap();
+                    let value = tag.split(&format!(" {name}=\"")).nth(1).unwrap();
                     value.split('"').next().unwrap().to_owned()
                 })
                 .collect()

@@ -68,7 +68,7 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
     run.run.test_cases[1].expected_tools.clear();
     run.run.test_cases[2].expected_tools.push(format!("{words} too"));
     let mut lost = run.attempts[0].clone();
-    (lost.attempt, lost.iteration, lost.last) = (9, 1, false);
+    (lost.attempt, lost.last) = (0, false);
     run.attempts.push(lost);
     for attempt in &mut run.attempts {
         attempt.outcome = if attempt.last {

@@ -4,6 +4,7 @@ use crate::record::RunRecord;
 use crate::report::Figures;
 use crate::report::forest::{Forest, What};
 use crate::report::rate::{RateView, invalid_by_cause};
+use crate::report::suite::with_invalid_words;
 
 /// The plot.
 pub(super) struct ForestView {
@@ -24,6 +25,8 @@ pub(super) struct ForestRowView {
     pub(super) method: String,
     /// What is in no rate, by cause.
     pub(super) invalid: Option<String>,
+    /// What the range would be with them.
+    pub(super) with_invalid: Option<String>,
 }
 
 impl ForestView {
@@ -38,19 +41,18 @@ impl ForestView {
                     .get(row.agent)
                     .map(|agent| agent.name.clone())
                     .unwrap_or_default(),
+                invalid: invalid_by_cause(&row.tally),
+                with_invalid: with_invalid_words(&row.tally).filter(|_| row.is_about_iterations()),
                 whole: !matches!(row.what, What::Group(_)),
                 about: match row.what {
                     What::These => "these prompts".to_owned(),
+                    What::Pooled => "these prompts, pooled".to_owned(),
                     What::Like => "prompts like these".to_owned(),
                     What::Distinct => "test cases that passed every time".to_owned(),
                     What::Group(name) => name,
                 },
                 rate: RateView::of(row.estimate.rate),
-                method: match row.estimate.note {
-                    Some(note) => note,
-                    None => row.estimate.method.to_owned(),
-                },
-                invalid: invalid_by_cause(&row.tally),
+                method: row.estimate.method,
             })
             .collect();
         Self {

@@ -4,6 +4,7 @@ use crate::outcome::FailureClass;
 use crate::record::RunRecord;
 use crate::report::forest::{Forest, What};
 use crate::report::rate::{RateView, invalid_by_cause};
+use crate::report::suite::with_invalid_words;
 use crate::report::words::{count, duration, median_and_tail};
 use crate::report::{Example, Figures, Instead, Share, Tally};
 use crate::stats::Rate;
@@ -58,17 +59,21 @@ pub(super) fn rates(run: &RunRecord, figures: &Figures) -> Option<Section> {
     let rows = forest.rows.into_iter().map(|line| {
         let about = match &line.what {
             What::These => "these prompts".to_owned(),
+            What::Pooled => "these prompts, pooled".to_owned(),
             What::Like => "prompts like these".to_owned(),
             What::Distinct => "test cases that passed every time".to_owned(),
             What::Group(name) => code(name, NAME),
         };
         let [counts, rate, range] = rate_cells(line.estimate.rate);
-        let method = line.estimate.note.unwrap_or_else(|| line.estimate.method.to_owned());
+        let mut in_no_rate = invalid(&line.tally);
+        if let Some(words) = with_invalid_words(&line.tally).filter(|_| line.what == What::These) {
+            in_no_rate += &format!("; {words}");
+        }
         row(&[
             agent_name(run, line.agent),
             about,
-            method,
-            invalid(&line.tally),
+            line.estimate.method,
+            in_no_rate,
             counts,
             rate,
             range,
