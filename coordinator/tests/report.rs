@@ -2,17 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "report/figures.rs"]
+mod figures;
+#[path = "report/junit.rs"]
+mod junit;
+#[path = "report/markdown.rs"]
+mod markdown;
 #[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 #[path = "report/schema.rs"]
 mod schema;
 
-use std::cell::Cell;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
 use mcproctor::record::{AttemptRecord, RunRecord, RunState};
-use mcproctor::report::{MemoryRun, ReportError, RunData, SummaryBuilder, write_all};
+use mcproctor::report::{Format, MemoryRun, ReportError, RunData, SummaryBuilder, write, write_all};
 use serde_json::Value;
 
 fn results(run: &dyn RunData) -> Value {
@@ -44,18 +50,18 @@ fn visible_text(page: &str) -> String {
 /// A run whose attempts are made when they are asked for, and which may fail at the end of a later pass.
 struct Stream<'a> {
     base: &'a MemoryRun,
-    attempt: Box<dyn Fn(u32) -> AttemptRecord + 'a>,
+    attempt: Box<dyn Fn(u32) -> AttemptRecord + Sync + 'a>,
     iterations: u32,
-    good_passes: Cell<u32>,
+    good_passes: AtomicU32,
 }
 
 impl<'a> Stream<'a> {
-    fn of(base: &'a MemoryRun, iterations: u32, attempt: impl Fn(u32) -> AttemptRecord + 'a) -> Self {
+    fn of(base: &'a MemoryRun, iterations: u32, attempt: impl Fn(u32) -> AttemptRecord + Sync + 'a) -> Self {
         Self {
             base,
             attempt: Box::new(attempt),
             iterations,
-            good_passes: Cell::new(u32::MAX),
+            good_passes: AtomicU32::new(u32::MAX),
         }
     }
 }
@@ -74,8 +80,8 @@ impl RunData for Stream<'_> {
         visit: &mut dyn FnMut(AttemptRecord) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
         (1..=self.iterations).try_for_each(|iteration| visit((self.attempt)(iteration)))?;
-        let left = self.good_passes.get();
-        self.good_passes.set(left.saturating_sub(1));
+        let left = self.good_passes.load(Ordering::Relaxed);
+        self.good_passes.store(left.saturating_sub(1), Ordering::Relaxed);
         if left == 0 {
             Err(ReportError::read("the attempts", "disk gone"))
         } else {
@@ -271,8 +277,7 @@ fn a_report_that_cannot_be_finished_leaves_the_old_one_and_nothing_else() {
         std::fs::read(&written.html).unwrap(),
     );
     let failing = Stream::of(&base, 1, |_| base.attempts[0].clone());
-    // The first pass collects the figures; the second one, which writes, fails.
-    failing.good_passes.set(1);
+    failing.good_passes.store(0, Ordering::Relaxed);
     let error = write_all(&failing, folder.path()).unwrap_err();
     assert_eq!(error.to_string(), "read the attempts: disk gone");
     assert_eq!(
@@ -282,7 +287,10 @@ fn a_report_that_cannot_be_finished_leaves_the_old_one_and_nothing_else() {
         ),
         before
     );
-    assert_eq!(names(folder.path()), ["report.html", "results.json"]);
+    assert_eq!(
+        names(folder.path()),
+        ["junit.xml", "report.html", "results.json", "summary.md"]
+    );
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -325,6 +333,23 @@ fn nothing_that_was_said_becomes_markup() {
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     assert_eq!(page.matches("<!--").count(), 0);
     assert_eq!(results(&run)["iterations"][0]["turns"][0]["prompt"], nasty);
+}
+
+#[test]
+fn what_an_author_of_a_server_sees_first() {
+    let text = visible_text(&page(&sample::mixed(12)));
+    let first = text.split("\nTest cases and agents\n").next().unwrap();
+    insta::assert_snapshot!("first_screen", first);
+}
+
+#[test]
+fn only_the_forms_that_are_asked_for_are_written() {
+    let run = sample::one_agent(1);
+    for format in Format::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        write(&run, folder.path(), &[format]).unwrap();
+        assert_eq!(names(folder.path()), [format.file_name()]);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod inspect;
 mod list;
 mod minimal_agent;
 mod proxy;
+mod report;
 mod resume;
 mod root;
 mod run;

@@ -77,17 +77,23 @@ pub enum ReportFormat {
     Html,
     /// `results.json`, for programs.
     Json,
+    /// `junit.xml`, for what reads test results.
+    Junit,
+    /// `summary.md`, for a CI job's summary and a comment on a pull request.
+    Markdown,
 }
 
 impl ReportFormat {
     /// Every form.
-    pub const ALL: [Self; 2] = [Self::Html, Self::Json];
+    pub const ALL: [Self; 4] = [Self::Html, Self::Json, Self::Junit, Self::Markdown];
 
     /// The name in config files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
             Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
         }
     }
 }

@@ -16,4 +16,5 @@ mod workers;
 pub use error::RunError;
 pub use evaluate::{Ending, Setup, evaluate};
 pub use plan::{PlannedRun, plan};
+pub use stored::StoredRun;
 pub use workers::WorkerCommand;

@@ -64,11 +64,8 @@ impl ReportWriter {
             path: out_dir.join("latest"),
             source,
         })?;
-        Ok(if formats.contains(&Format::Html) {
-            written.html
-        } else {
-            written.json
-        })
+        let shown = Format::ALL.into_iter().find(|format| formats.contains(format));
+        Ok(written.path(shown.unwrap_or(Format::Html)).to_owned())
     }
 
     /// Writes the report soon after the first result, and then again and again, until `stop`. `events` is where a reader is
@@ -111,6 +108,8 @@ fn format(format: ReportFormat) -> Format {
     match format {
         ReportFormat::Html => Format::Html,
         ReportFormat::Json => Format::Json,
+        ReportFormat::Junit => Format::Junit,
+        ReportFormat::Markdown => Format::Markdown,
     }
 }
 

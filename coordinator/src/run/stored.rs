@@ -1,14 +1,18 @@
 //! A run in the store, as reports read it.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use crate::record::{AttemptRecord, RunRecord, RunState};
-use crate::report::{ReportError, RunData};
+use crate::report::{PendingAttempt, ReportError, RunData};
 use crate::store::{AttemptFilter, Reader, StoreError};
 
 /// A run in the store, as it stood when this was made: what is stored later is left out, so that every pass shows the same.
-pub(super) struct StoredRun {
-    reader: Reader,
+#[derive(Debug)]
+pub struct StoredRun {
+    reader: Mutex<Reader>,
+    /// For evidence, which is asked for while the other one walks.
+    evidence: Mutex<Reader>,
     run: RunRecord,
     state: RunState,
     now_unix_ms: i64,
@@ -16,10 +20,15 @@ pub(super) struct StoredRun {
 }
 
 impl StoredRun {
-    pub(super) fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Result<Self, ReportError> {
+    /// What `reader` has of `run` at this moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn new(reader: Reader, run: RunRecord, state: RunState, now_unix_ms: i64) -> Result<Self, ReportError> {
         let mark = reader.watermark().map_err(unreadable("the attempts"))?;
         Ok(Self {
-            reader,
+            evidence: Mutex::new(reader.another().map_err(unreadable("the store"))?),
+            reader: Mutex::new(reader),
             run,
             state,
             now_unix_ms,
@@ -41,10 +50,22 @@ impl RunData for StoredRun {
         &self,
         visit: &mut dyn FnMut(AttemptRecord) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
+        self.for_each_pending(&mut |attempt| visit(attempt.read()?))
+    }
+
+    fn for_each_pending(
+        &self,
+        visit: &mut dyn FnMut(PendingAttempt) -> Result<(), ReportError>,
+    ) -> Result<(), ReportError> {
         let mut outcome = Ok(());
         self.reader
-            .for_each_attempt(&self.run.id, self.until_now, &mut |attempt| {
-                outcome = visit(attempt);
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .for_each_stored(&self.run.id, self.until_now, &mut |attempt| {
+                let name = (attempt.cell(), attempt.iteration(), attempt.attempt());
+                outcome = visit(PendingAttempt::new(name, attempt.stored_bytes(), move || {
+                    attempt.decode().map_err(unreadable("an attempt"))
+                }));
                 if outcome.is_ok() {
                     ControlFlow::Continue(())
                 } else {
@@ -56,7 +77,8 @@ impl RunData for StoredRun {
     }
 
     fn evidence(&self, sha256: &str) -> Result<Option<Vec<u8>>, ReportError> {
-        self.reader.evidence(sha256).map_err(unreadable("a piece of evidence"))
+        let reader = self.evidence.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.evidence(sha256).map_err(unreadable("a piece of evidence"))
     }
 
     fn now_unix_ms(&self) -> i64 {

@@ -40,6 +40,14 @@ impl Stored {
         })
     }
 
+    pub(super) fn position(&self) -> (u32, u32, u32) {
+        self.position
+    }
+
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.json.len()
+    }
+
     /// The record, with the row's word on whether it is the result: a resumed run changes that.
     pub(super) fn decode(&self, run: &RunId) -> Result<AttemptRecord, StoreError> {
         let (cell, iteration, attempt) = self.position;

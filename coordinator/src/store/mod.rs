@@ -35,7 +35,7 @@ pub use filter::{AttemptFilter, Watermark};
 pub use handle::{Have, PutAttempt, Store, SyncCounts};
 pub use head::RunHead;
 pub use progress::{Progress, Unfinished};
-pub use reader::{LateAttempt, Reader};
+pub use reader::{LateAttempt, Reader, StoredAttempt};
 pub use run_lock::RunLock;
 pub use tally::CellTally;
 pub use upload::Upload;

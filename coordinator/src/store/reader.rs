@@ -36,6 +36,43 @@ pub struct LateAttempt {
     pub record: AttemptRecord,
 }
 
+/// An attempt as it is stored.
+#[derive(Debug)]
+pub struct StoredAttempt {
+    run: RunId,
+    row: attempts::Stored,
+}
+
+impl StoredAttempt {
+    /// Index of the cell, from 0.
+    pub fn cell(&self) -> u32 {
+        self.row.position().0
+    }
+
+    /// Number of the iteration in its cell, from 1.
+    pub fn iteration(&self) -> u32 {
+        self.row.position().1
+    }
+
+    /// Number of the attempt, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.row.position().2
+    }
+
+    /// Compressed bytes of its record.
+    pub fn stored_bytes(&self) -> usize {
+        self.row.stored_bytes()
+    }
+
+    /// Its record.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] when it is damaged.
+    pub fn decode(&self) -> Result<AttemptRecord, StoreError> {
+        self.row.decode(&self.run)
+    }
+}
+
 impl Reader {
     /// Opens the store in `dir` for reading; creates nothing.
     ///
@@ -49,6 +86,14 @@ impl Reader {
     pub(super) fn of(layout: Layout) -> Result<Self, StoreError> {
         let database = schema::open_reader(&layout)?;
         Ok(Self { layout, database })
+    }
+
+    /// Another reader of the same store, with a connection of its own.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn another(&self) -> Result<Self, StoreError> {
+        Self::of(self.layout.clone())
     }
 
     /// The runs, the newest first.
@@ -120,6 +165,27 @@ impl Reader {
         filter: AttemptFilter,
         visit: &mut dyn FnMut(AttemptRecord) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let mut damaged = Ok(());
+        self.for_each_stored(run, filter, &mut |stored| match stored.decode() {
+            Ok(record) => visit(record),
+            Err(error) => {
+                damaged = Err(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        damaged
+    }
+
+    /// The same, before the records are decoded, so that other threads can do that.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what SQLite refuses.
+    pub fn for_each_stored(
+        &self,
+        run: &RunId,
+        filter: AttemptFilter,
+        visit: &mut dyn FnMut(StoredAttempt) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let key = self.run_key(run)?;
         let mut pages = attempts::Pages::new(&self.database, key, filter);
         loop {
@@ -128,7 +194,7 @@ impl Reader {
                 return Ok(());
             }
             for row in page {
-                if visit(row.decode(run)?).is_break() {
+                if visit(StoredAttempt { run: run.clone(), row }).is_break() {
                     return Ok(());
                 }
             }

@@ -10,6 +10,8 @@ mod attempt;
 mod plan;
 mod shapes;
 mod talk;
+mod tools;
 
-pub(crate) use shapes::{hostile, mixed, one_agent, still_running};
+pub(crate) use shapes::{attempts, hostile, mixed, one_agent, plan_of_mixed, still_running};
 pub(crate) use talk::{call, failed_call};
+pub(crate) use tools::TOOL_LIST;

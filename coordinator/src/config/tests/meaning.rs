@@ -37,7 +37,7 @@ fn what_is_left_out_has_the_documented_default() {
     );
     assert_eq!(config.run.sandbox, SandboxLevel::Process);
     assert_eq!(config.report.out_dir, folder.path("reports"));
-    assert_eq!(config.report.formats, [ReportFormat::Html, ReportFormat::Json]);
+    assert_eq!(config.report.formats, ReportFormat::ALL);
     assert!(config.notices.is_empty());
 }
 

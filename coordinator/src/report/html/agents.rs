@@ -4,8 +4,8 @@ use crate::record::RunRecord;
 use crate::report::{Figures, Group};
 use crate::stats::Rate;
 
-use super::figure::{count, dollars, duration, median_and_tail};
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::words::{count, dollars, duration, median_and_tail};
 
 /// One agent.
 pub(super) struct AgentView {

@@ -4,8 +4,8 @@ use crate::record::{RunRecord, RunState};
 use crate::report::time::{readable, rfc3339};
 use crate::report::{Figures, RunData};
 
-use super::figure::{count, counted, dollars, duration, median_and_tail};
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::words::{count, counted, dollars, duration, median_and_tail};
 
 /// What stands at the top.
 pub(super) struct HeadlineView {

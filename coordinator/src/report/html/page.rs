@@ -9,12 +9,16 @@ use crate::record::RunState;
 use crate::report::{Figures, ReportError, RunData};
 
 use super::agents::AgentView;
+use super::classes::ClassesView;
+use super::confusion::ConfusionView;
 use super::embed::{csp_hash, json_for_script};
 use super::facts::{Fact, facts};
+use super::forest::ForestView;
 use super::grid::GridView;
 use super::headline::HeadlineView;
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
-use super::tools::ToolView;
+use super::tools::ToolsView;
+use super::trouble::TroubleView;
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
 
 /// The page's own script, the only one that its policy allows: its files joined, in the order in which they build on each
 /// other.
@@ -47,13 +51,16 @@ pub(super) struct Page {
     style: &'static str,
     reload_seconds: u32,
     headline: HeadlineView,
+    forest: ForestView,
+    classes: ClassesView,
+    tools: ToolsView,
+    confusion: ConfusionView,
+    trouble: TroubleView,
     grid: GridView,
     agents: Vec<AgentView>,
-    tools: Vec<ToolView>,
     facts: Vec<Fact>,
     /// What the script needs to know, as JSON that is safe inside a script element.
     plan: String,
-    several_servers: bool,
 }
 
 /// What the script needs to know of the run.
@@ -107,19 +114,23 @@ impl Page {
             style: STYLE,
             reload_seconds: RELOAD_SECONDS,
             headline: HeadlineView::of(data, figures),
+            forest: ForestView::of(run, figures),
+            classes: ClassesView::of(run, figures),
+            tools: ToolsView::of(run, figures),
+            confusion: ConfusionView::of(run, figures),
+            trouble: TroubleView::of(run, figures),
             grid: GridView::of(run, figures),
             agents: AgentView::all(run, figures),
-            tools: ToolView::all(run, figures),
             facts: facts(data, figures),
             plan: json_for_script(&plan(data, figures))?,
-            several_servers: run.servers.len() > 1,
         })
     }
 }
 
 fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
     let run = data.run();
-    let mut tools: Vec<&str> = figures.tools.keys().map(|(_, tool)| tool.as_str()).collect();
+    let called = figures.tools().iter().filter(|(_, tool)| tool.calls() > 0);
+    let mut tools: Vec<&str> = called.map(|((_, tool), _)| tool.as_str()).collect();
     tools.sort_unstable();
     tools.dedup();
     Plan {

@@ -34,12 +34,12 @@ pub(super) struct RowView {
     warnings: usize,
     tokens: Option<u64>,
     cost_usd: Option<f64>,
-    /// The piece that holds the details.
-    piece: u32,
+    /// The piece that holds the details; `null` when the page would be too large with it.
+    piece: Option<u32>,
 }
 
 impl RowView {
-    pub(super) fn of(iteration: &Iteration, piece: u32) -> Self {
+    pub(super) fn of(iteration: &Iteration, piece: Option<u32>) -> Self {
         let result = iteration.result.as_ref();
         let usage = result.map(usage_of).unwrap_or_default();
         let turns = result.map_or(&[][..], |result| &result.turns);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::expectation::Expectations;
 use crate::record::{RunRecord, RunState};
 use crate::report::time::rfc3339;
-use crate::report::{Face, Figures, Group, RunData, Tally, ToolFigures};
+use crate::report::{Face, Figures, Group, RunData, Share, Tally, ToolFigures};
 use crate::stats::{Rate, Spread};
 
 #[derive(Serialize)]
@@ -275,10 +275,43 @@ pub(super) struct ToolView<'a> {
     by_state: &'a BTreeMap<&'static str, u64>,
     iterations: u64,
     duration_ms: Spread,
+    valid_calls: ShareView,
+    funnel: FunnelView,
+    /// Estimated as a quarter of the bytes.
+    definition_tokens: Option<f64>,
+    result_tokens: Spread,
+}
+
+#[derive(Serialize)]
+struct ShareView {
+    count: u64,
+    n: u64,
+}
+
+/// Iterations that passed or failed and expect the tool, step by step.
+#[derive(Serialize)]
+struct FunnelView {
+    expected: u64,
+    offered: ShareView,
+    reached: ShareView,
+    called: u64,
+    valid: ShareView,
+    succeeded: u64,
+    answered: u64,
+}
+
+impl From<Share> for ShareView {
+    fn from(share: Share) -> Self {
+        Self {
+            count: share.count,
+            n: share.n,
+        }
+    }
 }
 
 impl<'a> ToolView<'a> {
     pub(super) fn of(server: &'a str, tool: &'a str, counted: &'a ToolFigures) -> Self {
+        let funnel = &counted.funnel;
         Self {
             server,
             tool,
@@ -286,6 +319,18 @@ impl<'a> ToolView<'a> {
             by_state: &counted.by_state,
             iterations: counted.iterations,
             duration_ms: counted.duration_ms(),
+            valid_calls: counted.valid_calls.into(),
+            funnel: FunnelView {
+                expected: funnel.expected,
+                offered: funnel.offered.into(),
+                reached: funnel.reached.into(),
+                called: funnel.called,
+                valid: funnel.valid.into(),
+                succeeded: funnel.succeeded,
+                answered: funnel.answered,
+            },
+            definition_tokens: counted.definition_tokens(),
+            result_tokens: counted.result_tokens(),
         }
     }
 }

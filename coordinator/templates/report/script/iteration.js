@@ -19,7 +19,7 @@ function detailNodes(row, detail) {
   const nodes = [];
   if (detail.expectations && detail.expectations.length) {
     nodes.push(...section("Expectations", el("ul", {}, detail.expectations.map((it) => el("li", { class: "line" },
-      mark(it.met ? "passed" : "failed", it.met ? "met" : "not met"), el("span", {}, it.what, it.why ? el("span", { class: "note failed" }, " – " + it.why) : null))))));
+      mark(it.met ? "passed" : "failed", it.met ? "met" : "not met"), el("span", {}, it.what, it.why ? el("span", { class: "note failed" }, " – " + it.why) : null, differences(it.differences)))))));
   }
   if (detail.turns) {
     const problems = [
@@ -55,6 +55,10 @@ function detailNodes(row, detail) {
   }
   if (detail.turns) nodes.push(...section("Measured", el("p", { class: "quiet" }, measured(row, detail))));
   return nodes;
+}
+function differences(all) {
+  if (!all || !all.length) return null;
+  return el("ul", {}, all.map((it) => el("li", { class: "note" }, el("code", {}, it.at || "arguments"), ": expected " + it.expected + ", found " + it.found)));
 }
 function measured(row, detail) {
   const usage = detail.usage, parts = ["attempt " + detail.attempt + " by " + detail.worker + " in sandbox " + detail.sandbox, detail.startedAt, duration(row.durationMs)];

@@ -3,34 +3,34 @@
 use crate::report::Tally;
 use crate::stats::Rate;
 
-use super::figure::{percent, percent_range};
+use super::words::{percent, percent_range};
 
 /// A rate as the page shows it.
-pub(super) struct RateView {
+pub(in crate::report) struct RateView {
     /// `34 of 40`.
-    pub(super) counts: String,
+    pub(in crate::report) counts: String,
     /// `85%`; absent when N is too small for a rate.
-    pub(super) rate: Option<String>,
+    pub(in crate::report) rate: Option<String>,
     /// `71–93%`; absent when N is 0.
-    pub(super) range: Option<String>,
+    pub(in crate::report) range: Option<String>,
     /// The range on a scale of 0 to 100.
-    pub(super) bar: Option<Bar>,
+    pub(in crate::report) bar: Option<Bar>,
     /// One sentence with all of it.
-    pub(super) sentence: String,
+    pub(in crate::report) sentence: String,
 }
 
 /// A range on a scale of 0 to 100.
-pub(super) struct Bar {
+pub(in crate::report) struct Bar {
     /// The lower end.
-    pub(super) low: String,
+    pub(in crate::report) low: String,
     /// Upper less lower end.
-    pub(super) width: String,
+    pub(in crate::report) width: String,
     /// The rate.
-    pub(super) at: Option<String>,
+    pub(in crate::report) at: Option<String>,
 }
 
 impl RateView {
-    pub(super) fn of(rate: Rate) -> Self {
+    pub(in crate::report) fn of(rate: Rate) -> Self {
         let counts = format!("{} of {}", rate.count, rate.n);
         let (share, range) = (rate.rate.map(percent), rate.range.map(percent_range));
         let sentence = match (&share, &range) {
@@ -53,7 +53,7 @@ impl RateView {
 }
 
 /// Invalid ones by cause: `3 invalid: server 2, model 1`; `None` when there are none.
-pub(super) fn invalid_by_cause(tally: &Tally) -> Option<String> {
+pub(in crate::report) fn invalid_by_cause(tally: &Tally) -> Option<String> {
     let causes: Vec<String> = tally
         .by_cause()
         .filter(|(_, count)| *count > 0)
@@ -63,7 +63,7 @@ pub(super) fn invalid_by_cause(tally: &Tally) -> Option<String> {
 }
 
 /// Failed ones by class: `3 failed: expectation unmet 2, agent error 1`; `None` when there are none.
-pub(super) fn failed_by_class(tally: &Tally) -> Option<String> {
+pub(in crate::report) fn failed_by_class(tally: &Tally) -> Option<String> {
     let classes: Vec<String> = tally
         .by_class()
         .filter(|(_, count)| *count > 0)

@@ -3,12 +3,12 @@
 use crate::stats::{Interval, Spread};
 
 /// A share as a whole percentage; `100%` and `0%` are only said when nothing is missing.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::report) fn percent(share: f64) -> String {
     format!("{}%", whole_percent(share))
 }
 
 /// A range of a share: `71–93%`.
-pub(super) fn percent_range(range: Interval) -> String {
+pub(in crate::report) fn percent_range(range: Interval) -> String {
     // Rounding must not make a range shut that is not: no number of iterations proves 100%, or 0%.
     let low = (range.low * 100.0).round().min(99.0);
     let high = (range.high * 100.0).round().max(1.0);
@@ -27,7 +27,7 @@ fn whole_percent(share: f64) -> String {
 }
 
 /// A duration: `340 ms`, `12.3 s`, `2 min 05 s`, `3 h 07 min`.
-pub(super) fn duration(ms: f64) -> String {
+pub(in crate::report) fn duration(ms: f64) -> String {
     let seconds = ms / 1000.0;
     if ms < 999.5 {
         format!("{} ms", ms.round())
@@ -43,7 +43,7 @@ pub(super) fn duration(ms: f64) -> String {
 }
 
 /// A count: `812`, `12.4k`, `3.1M`.
-pub(super) fn count(value: f64) -> String {
+pub(in crate::report) fn count(value: f64) -> String {
     if value < 9_999.5 {
         format!("{}", value.round())
     } else if value < 999_950.0 {
@@ -54,7 +54,7 @@ pub(super) fn count(value: f64) -> String {
 }
 
 /// US dollars: `$12.34`, `$0.0123`.
-pub(super) fn dollars(value: f64) -> String {
+pub(in crate::report) fn dollars(value: f64) -> String {
     if value == 0.0 || value >= 0.995 {
         format!("${value:.2}")
     } else {
@@ -63,7 +63,7 @@ pub(super) fn dollars(value: f64) -> String {
 }
 
 /// Median and p95 with N: `1.2 s, p95 3.4 s (N 10)`; `None` for an empty sample.
-pub(super) fn median_and_tail(spread: Spread, unit: fn(f64) -> String) -> Option<String> {
+pub(in crate::report) fn median_and_tail(spread: Spread, unit: fn(f64) -> String) -> Option<String> {
     Some(format!(
         "{}, p95 {} (N {})",
         unit(spread.median?),
@@ -73,7 +73,7 @@ pub(super) fn median_and_tail(spread: Spread, unit: fn(f64) -> String) -> Option
 }
 
 /// `1 iteration`, `2 iterations`.
-pub(super) fn counted(n: u64, one: &str) -> String {
+pub(in crate::report) fn counted(n: u64, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 

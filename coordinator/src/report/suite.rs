@@ -1,0 +1,92 @@
+//! How reliable an agent is over all its test cases: the bridge to the statistics.
+
+use crate::stats::suite::{distinct, like_these, pooled, these_prompts};
+use crate::stats::{Count, Interval, Rate, bounds_with_invalid};
+
+use super::words::percent_range;
+use super::{Cell, Tally};
+
+/// What is said of an agent's test cases together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Suite {
+    /// How reliably exactly these test cases are done, every test case with the same weight.
+    pub(super) these: Estimate,
+    /// The same, all iterations as one count.
+    pub(super) pooled: Estimate,
+    /// What may be expected of prompts that were not tried.
+    pub(super) like: Estimate,
+    /// Test cases that passed every time, out of those with an iteration that counts.
+    pub(super) distinct: Estimate,
+}
+
+/// A rate with the method behind its range.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Estimate {
+    /// Counts, rate and range; a range is absent where none can be given.
+    pub(super) rate: Rate,
+    /// How rate and range were found, or why there are none, in few words.
+    pub(super) method: String,
+}
+
+/// Of the cells of one agent.
+pub(super) fn suite(cells: &[Cell]) -> Suite {
+    let counts: Vec<Count> = cells.iter().map(|cell| count(&cell.group.tally)).collect();
+    let all = pooled(&counts);
+    let none = Rate {
+        rate: None,
+        range: None,
+        ..all
+    };
+    let these = these_prompts(&counts);
+    let like = like_these(&counts);
+    Suite {
+        these: Estimate {
+            rate: these.map_or(none, |suite| Rate {
+                rate: suite.rate,
+                range: Some(suite.range),
+                ..all
+            }),
+            method: "mean over test cases, stratified Wilson".to_owned(),
+        },
+        pooled: Estimate {
+            rate: all,
+            method: "pooled, Wilson".to_owned(),
+        },
+        like: match like {
+            Ok(like) => Estimate {
+                rate: Rate {
+                    rate: Some(like.rate),
+                    range: Some(like.range),
+                    ..all
+                },
+                method: format!(
+                    "mean over {} test cases, Wilson on effective N {:.1}",
+                    like.cases, like.effective_n
+                ),
+            },
+            Err(too_few) => Estimate {
+                rate: none,
+                method: too_few.to_string(),
+            },
+        },
+        distinct: Estimate {
+            rate: distinct(&counts),
+            method: "test cases, Wilson".to_owned(),
+        },
+    }
+}
+
+/// What the range would be, whatever the invalid ones would have come to; `None` when there are none.
+pub(super) fn with_invalid(tally: &Tally) -> Option<Interval> {
+    let invalid = tally.invalid();
+    bounds_with_invalid(count(tally), invalid).filter(|_| invalid > 0)
+}
+
+/// The same in words: `; whatever they would have come to: 60–97%`.
+pub(super) fn with_invalid_words(tally: &Tally) -> Option<String> {
+    with_invalid(tally).map(|range| format!("whatever they would have come to: {}", percent_range(range)))
+}
+
+fn count(tally: &Tally) -> Count {
+    Count::of(tally.passed, tally.passed + tally.failed())
+}
