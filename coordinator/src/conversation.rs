@@ -24,14 +24,28 @@ pub struct Conversation {
     pub traffic: ModelTraffic,
     /// What the relay counted as waiting before the last turn began, in milliseconds.
     pub waiting_ms_before_last_turn: u64,
+    /// Why the judge did not pick a reply, where it had to: the conversation then ends, and not for anything the agent did.
+    pub judge_fault: Option<String>,
     answers_sent: usize,
-    last_word: Option<(u32, Instruction)>,
+    /// Places of the replies that the judge has picked.
+    picked: Vec<usize>,
+    last_word: Option<(u32, Word)>,
+}
+
+/// What follows a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The worker is told this.
+    Tell(Instruction),
+    /// The judge picks among the replies with these places, each of which was not sent yet; then comes
+    /// [`Conversation::picked`].
+    AwaitChoice(Vec<usize>),
 }
 
 impl Conversation {
     /// Whether the agent was told all that it is to be told.
     pub fn is_over(&self) -> bool {
-        matches!(self.last_word, Some((_, Instruction::Finish)))
+        matches!(self.last_word, Some((_, Word::Tell(Instruction::Finish))))
     }
 
     /// Whether nothing that was seen so far can stop or slow the run: the last turn came to its own end, no refusal of the
@@ -64,6 +78,66 @@ impl Conversation {
     ///
     /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.
     pub fn after_turn(&mut self, report: TurnReport, expected: &[String], answers: &[String]) -> Instruction {
+        let word = self.take_turn(report, expected, |conversation| {
+            let answer = answers.get(conversation.answers_sent)?;
+            conversation.answers_sent += 1;
+            Some(Word::Tell(Instruction::Say(answer.clone())))
+        });
+        match word {
+            Word::Tell(instruction) => instruction,
+            // Only a conversation whose replies are picked waits for that.
+            Word::AwaitChoice(_) => Instruction::Finish,
+        }
+    }
+
+    /// The same for a test case whose replies the judge picks, of which there are `replies`. A turn after which a choice is
+    /// awaited gives [`Word::AwaitChoice`] each time until there is one.
+    pub fn after_turn_picking(&mut self, report: TurnReport, expected: &[String], replies: usize) -> Word {
+        self.take_turn(report, expected, |conversation| {
+            let left: Vec<usize> = (0..replies)
+                .filter(|place| !conversation.picked.contains(place))
+                .collect();
+            (!left.is_empty()).then_some(Word::AwaitChoice(left))
+        })
+    }
+
+    /// The judge has picked, or has not been able to: what the worker is told. `None` when nobody waits for it, or the reply
+    /// was sent before.
+    pub fn picked(
+        &mut self,
+        after_turn: u32,
+        choice: Result<Option<usize>, String>,
+        answers: &[String],
+    ) -> Option<Instruction> {
+        let Some((turn, Word::AwaitChoice(left))) = &self.last_word else {
+            return None;
+        };
+        if *turn != after_turn {
+            return None;
+        }
+        let instruction = match choice {
+            Ok(Some(place)) if left.contains(&place) => {
+                self.picked.push(place);
+                answers
+                    .get(place)
+                    .map_or(Instruction::Finish, |answer| Instruction::Say(answer.clone()))
+            }
+            Ok(_) => Instruction::Finish,
+            Err(cause) => {
+                self.judge_fault = Some(format!("the judge did not pick a reply: {cause}"));
+                Instruction::Finish
+            }
+        };
+        self.last_word = Some((after_turn, Word::Tell(instruction.clone())));
+        Some(instruction)
+    }
+
+    fn take_turn(
+        &mut self,
+        report: TurnReport,
+        expected: &[String],
+        next: impl FnOnce(&mut Self) -> Option<Word>,
+    ) -> Word {
         let index = report.turn.index;
         if let Some((turn, word)) = &self.last_word
             && *turn >= index
@@ -78,13 +152,9 @@ impl Conversation {
         self.traffic = report.traffic;
 
         let unmet = expected_tools(expected, &self.calls).iter().any(|result| !result.met);
-        let word = match answers.get(self.answers_sent) {
-            Some(answer) if unmet && ended_well && self.traffic.refusal.is_none() => {
-                self.answers_sent += 1;
-                Instruction::Say(answer.clone())
-            }
-            _ => Instruction::Finish,
-        };
+        let goes_on = unmet && ended_well && self.traffic.refusal.is_none();
+        let word = goes_on.then(|| next(self)).flatten();
+        let word = word.unwrap_or(Word::Tell(Instruction::Finish));
         self.last_word = Some((index, word.clone()));
         word
     }
@@ -187,6 +257,80 @@ mod tests {
         let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
         assert_eq!(first, again);
         assert_eq!(conversation.turns.len(), 1);
+    }
+
+    #[test]
+    fn each_reply_is_picked_once_at_most_and_none_ends_the_conversation() {
+        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let say = |text: &str| Some(Instruction::Say(text.to_owned()));
+        let mut conversation = Conversation::default();
+        let turn = |index| report(index, TurnEnding::Completed, vec![]);
+        assert_eq!(
+            conversation.after_turn_picking(turn(0), &expected, 2),
+            Word::AwaitChoice(vec![0, 1])
+        );
+        assert_eq!(conversation.picked(0, Ok(Some(1)), &answers), say("two"));
+        assert_eq!(
+            conversation.after_turn_picking(turn(1), &expected, 2),
+            Word::AwaitChoice(vec![0])
+        );
+        let mut other = conversation.clone();
+        assert_eq!(other.picked(1, Ok(None), &answers), Some(Instruction::Finish));
+        assert!(other.is_over());
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &answers), say("one"));
+        assert_eq!(
+            conversation.after_turn_picking(turn(2), &expected, 2),
+            Word::Tell(Instruction::Finish),
+            "all are used"
+        );
+    }
+
+    #[test]
+    fn a_choice_that_nobody_waits_for_changes_nothing() {
+        let (expected, answers) = (words(&["a"]), words(&["one"]));
+        let mut conversation = Conversation::default();
+        assert_eq!(conversation.picked(0, Ok(Some(0)), &answers), None);
+        let turn = || report(0, TurnEnding::Completed, vec![]);
+        let awaited = Word::AwaitChoice(vec![0]);
+        assert_eq!(conversation.after_turn_picking(turn(), &expected, 1), awaited);
+        assert_eq!(
+            conversation.after_turn_picking(turn(), &expected, 1),
+            awaited,
+            "the same turn again"
+        );
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &answers), None, "another turn");
+        let first = conversation.picked(0, Ok(Some(0)), &answers);
+        assert_eq!(first, Some(Instruction::Say("one".to_owned())));
+        assert_eq!(
+            conversation.picked(0, Ok(None), &answers),
+            None,
+            "it was picked already"
+        );
+        let again = conversation.after_turn_picking(turn(), &expected, 1);
+        assert_eq!(Some(again), first.map(Word::Tell));
+        assert_eq!(conversation.turns.len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_picked_once_everything_is_met() {
+        let mut conversation = Conversation::default();
+        let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
+        assert_eq!(
+            conversation.after_turn_picking(done, &words(&["a"]), 1),
+            Word::Tell(Instruction::Finish)
+        );
+    }
+
+    #[test]
+    fn a_judge_that_cannot_pick_ends_the_conversation_with_its_cause() {
+        let mut conversation = Conversation::default();
+        conversation.after_turn_picking(report(0, TurnEnding::Completed, vec![]), &words(&["a"]), 1);
+        let told = conversation.picked(0, Err("no answer within 60 s".to_owned()), &words(&["one"]));
+        assert_eq!(told, Some(Instruction::Finish));
+        assert_eq!(
+            conversation.judge_fault.as_deref(),
+            Some("the judge did not pick a reply: no answer within 60 s")
+        );
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct RunRecord {
     pub seed: u64,
     /// Things to say at the top of every report.
     pub notices: Vec<String>,
+    /// Who gives a second opinion on every iteration, if anybody does.
+    #[serde(default)]
+    pub judge: Option<JudgeRecord>,
 }
 
 impl RunRecord {
@@ -109,6 +112,43 @@ pub struct TestCaseRecord {
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
     pub expected_outcome: Option<String>,
+    /// Who picks among `answers`.
+    #[serde(default)]
+    pub answer_choice: AnswerChoice,
+    /// How the agent is to speak.
+    #[serde(default)]
+    pub tone: Option<Tone>,
+}
+
+/// How the next of the scripted replies is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerChoice {
+    /// One after another.
+    #[default]
+    InOrder,
+    /// The judge picks the one that fits, or none; each is used once at most.
+    Judge,
+}
+
+/// How the agent is to speak, as the judge is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tone {
+    /// The description that it is judged against.
+    pub rubric: String,
+    /// Whether an iteration passes only when the judge says that it was kept to.
+    pub gate: bool,
+}
+
+/// The judge of a run, without its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeRecord {
+    /// The endpoint, without its query.
+    pub base_url: String,
+    /// The model asked for.
+    pub model: String,
 }
 
 /// One attempt, complete. The last attempt of an iteration is the iteration's result.

@@ -64,3 +64,15 @@ pub(super) fn without_answers(config: &Config, cases: &[TestCase]) -> Option<Str
         case.file, agent.name
     ))
 }
+
+/// The first test case that leaves something to a judge that the config does not have, in words.
+pub(super) fn without_judge(config: &Config, cases: &[TestCase]) -> Option<String> {
+    if config.judge.is_some() {
+        return None;
+    }
+    let (case, key) = cases.iter().find_map(|case| Some((case, case.needs_judge()?)))?;
+    Some(format!(
+        "{}: {key}: the judge decides on it, and the config has no `judge`; add one with `baseUrl` and `model`",
+        case.file
+    ))
+}

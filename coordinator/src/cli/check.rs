@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::agents::{model_access, program_version, without_answers};
+use super::agents::{model_access, program_version, without_answers, without_judge};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
 use super::run::counted;
@@ -100,7 +100,10 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
         }
     }
-    if let Some(problem) = without_answers(&config, &cases) {
+    if let Some(judge) = &config.judge {
+        let _ = writeln!(text, "judge: {} at {}", judge.model, judge.shown_url());
+    }
+    if let Some(problem) = without_answers(&config, &cases).or_else(|| without_judge(&config, &cases)) {
         let _ = writeln!(text, "mismatch: {problem}");
         exit = exit.min(Exit::Usage);
     }

@@ -13,6 +13,7 @@ use crate::record::{AttemptRecord, RunRecord};
 use crate::stats::{Spread, spread};
 
 use super::iteration::{Iteration, usage_of};
+use super::judge::JudgeFigures;
 use super::servers::ServersSeen;
 use super::{ReportError, RunData, Tally, for_each_iteration};
 
@@ -41,6 +42,8 @@ pub struct Figures {
     pub models: Vec<BTreeSet<String>>,
     /// Sandbox levels that attempts really ran in, by agent index.
     pub sandboxes: Vec<BTreeSet<&'static str>>,
+    /// What the judge said, over the results that passed or failed, and by cell.
+    pub judge: JudgeFigures,
     /// When the last attempt ended, in milliseconds of Unix time; `None` before the first.
     pub last_end_unix_ms: Option<i64>,
 }
@@ -167,6 +170,7 @@ impl Figures {
             servers: ServersSeen::default(),
             models: vec![BTreeSet::new(); run.agents.len()],
             sandboxes: vec![BTreeSet::new(); run.agents.len()],
+            judge: JudgeFigures::of(run),
             last_end_unix_ms: None,
         };
         for_each_iteration(data, &mut |iteration| {
@@ -191,6 +195,7 @@ impl Figures {
         for earlier in &iteration.earlier {
             self.ended(earlier.started_at_unix_ms, earlier.duration_ms);
         }
+        self.judge.add(iteration);
         if let Some(result) = &iteration.result {
             self.ended(result.started_at_unix_ms, result.duration_ms);
             self.servers.add(iteration.cell, &result.exposures);

@@ -2,6 +2,7 @@
 
 use mcproctor_proto::turn::Usage;
 
+use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::record::AttemptRecord;
 
@@ -18,6 +19,8 @@ pub struct Iteration {
     pub earlier: Vec<EarlierAttempt>,
     /// The attempt that is the iteration's result; `None` while a new attempt is due.
     pub result: Option<AttemptRecord>,
+    /// What the judge said of it.
+    pub judgement: Option<Judgement>,
 }
 
 impl Iteration {
@@ -79,6 +82,7 @@ pub fn for_each_iteration(
     visit: &mut dyn FnMut(&Iteration) -> Result<(), ReportError>,
 ) -> Result<(), ReportError> {
     let cells = data.run().cells();
+    let judged = data.run().judge.is_some();
     let mut current: Option<Iteration> = None;
     let mut newest = None;
     data.for_each_attempt(&mut |record| {
@@ -106,12 +110,17 @@ pub fn for_each_iteration(
             number: record.iteration,
             earlier: Vec::new(),
             result: None,
+            judgement: None,
         });
         // A resumed run may go on after an attempt that was the last one known: only the newest is the result.
         if let Some(superseded) = iteration.result.take() {
             iteration.earlier.push(superseded.into());
+            iteration.judgement = None;
         }
         if record.last {
+            if judged {
+                iteration.judgement = data.judgement(record.cell, record.iteration, record.attempt)?;
+            }
             iteration.result = Some(record);
         } else {
             iteration.earlier.push(record.into());

@@ -52,6 +52,7 @@ pub fn plan(
         max_attempts: config.run.max_attempts,
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
+        judge: config.judge.as_ref().map(crate::config::JudgeSettings::record),
     };
     PlannedRun {
         record,

@@ -2,9 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 use crate::report::{ReportError, RunData};
-use crate::store::{AttemptFilter, Reader, StoreError};
+use crate::store::{AttemptFilter, Reader, StoreError, Watermark};
 
 /// A run in the store, as it stood when this was made: what is stored later is left out, so that every pass shows the same.
 pub(super) struct StoredRun {
@@ -12,7 +14,7 @@ pub(super) struct StoredRun {
     run: RunRecord,
     state: RunState,
     now_unix_ms: i64,
-    until_now: AttemptFilter,
+    mark: Watermark,
 }
 
 impl StoredRun {
@@ -23,7 +25,7 @@ impl StoredRun {
             run,
             state,
             now_unix_ms,
-            until_now: AttemptFilter::ALL.up_to(mark),
+            mark,
         })
     }
 }
@@ -43,7 +45,7 @@ impl RunData for StoredRun {
     ) -> Result<(), ReportError> {
         let mut outcome = Ok(());
         self.reader
-            .for_each_attempt(&self.run.id, self.until_now, &mut |attempt| {
+            .for_each_attempt(&self.run.id, AttemptFilter::ALL.up_to(self.mark), &mut |attempt| {
                 outcome = visit(attempt);
                 if outcome.is_ok() {
                     ControlFlow::Continue(())
@@ -53,6 +55,17 @@ impl RunData for StoredRun {
             })
             .map_err(unreadable("the attempts"))?;
         outcome
+    }
+
+    fn judgement(&self, cell: u32, iteration: u32, attempt: u32) -> Result<Option<Judgement>, ReportError> {
+        let key = AttemptKey {
+            cell,
+            iteration,
+            attempt,
+        };
+        self.reader
+            .judgement(&self.run.id, key, Some(self.mark))
+            .map_err(unreadable("what the judge said"))
     }
 
     fn evidence(&self, sha256: &str) -> Result<Option<Vec<u8>>, ReportError> {

@@ -15,7 +15,8 @@ const APPLICATION_ID: i64 = 0x6d63_7072;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A schema version a step; `user_version` counts the steps taken. Steps are never edited, only added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE run (
         key                INTEGER PRIMARY KEY,
         id                 TEXT NOT NULL UNIQUE,
@@ -91,7 +92,22 @@ const STEPS: &[&str] = &["
         number             INTEGER PRIMARY KEY,
         length             INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- What the judge said of attempts; the newest of an attempt counts, so that rows are only ever added.
+    CREATE TABLE judgement (
+        key                INTEGER PRIMARY KEY,
+        run                INTEGER NOT NULL REFERENCES run (key),
+        cell               INTEGER NOT NULL,
+        iteration          INTEGER NOT NULL,
+        attempt            INTEGER NOT NULL,
+        settled            INTEGER NOT NULL,  -- 0: asked for again when the run is resumed
+        json               BLOB NOT NULL      -- Judgement as JSON, compressed
+    ) STRICT;
+
+    CREATE INDEX judgement_of_attempt ON judgement (run, cell, iteration, attempt, key);
+",
+];
 
 /// The newest schema that this version knows.
 const KNOWN: i64 = STEPS.len() as i64;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use super::judged::{read_answers, read_tone};
 use super::model::TestCase;
-use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems, Value};
+use crate::record::AnswerChoice;
+use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems};
 
 /// Keys that later versions know.
-const LATER: [&str; 18] = [
+const LATER: [&str; 17] = [
     "expectedArguments",
     "order",
     "forbiddenTools",
@@ -21,7 +23,6 @@ const LATER: [&str; 18] = [
     "maxTokens",
     "maxCostUsd",
     "expectNoTools",
-    "tone",
     "workspace",
     "skillTriggered",
     "servers",
@@ -51,20 +52,27 @@ pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<R
     let expected_tools = read_expected_tools(&mut fields, problems);
     let answers = match fields.get("answers") {
         Some(item) => read_answers(&item, problems),
-        None => Some(Vec::new()),
+        None => Some((AnswerChoice::InOrder, Vec::new())),
     };
+    let tone = fields.get("tone").map(|item| read_tone(&item, problems));
     let expected_outcome = fields.get("expectedOutcome").map(|item| item.filled_text(problems));
     fields.finish(problems);
     let (name, name_at) = name?;
+    let (answer_choice, answers) = answers?;
     Some(Read {
         case: TestCase {
             name,
             file: file.to_owned(),
             prompt: prompt?.value,
             expected_tools: expected_tools?,
-            answers: answers?,
+            answers,
             expected_outcome: match expected_outcome {
                 Some(text) => Some(text?.value),
+                None => None,
+            },
+            answer_choice,
+            tone: match tone {
+                Some(tone) => Some(tone?),
                 None => None,
             },
         },
@@ -98,17 +106,8 @@ fn read_expected_tools(fields: &mut Fields<'_>, problems: &mut Problems) -> Opti
     texts(&item, problems)
 }
 
-fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    if let Value::Mapping(_) = &item.node.value {
-        let problem = item.problem(problems, "a choice of answers is not supported in this version");
-        problems.add(problem.accepted("a list of texts, sent one after another"));
-        return None;
-    }
-    texts(item, problems)
-}
-
 /// A list of texts that are not empty.
-fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+pub(super) fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let items = item.list(problems)?;
     let texts: Vec<String> = items
         .iter()

@@ -4,6 +4,7 @@
 
 mod bitmcp_eval;
 mod error;
+mod judged;
 mod load;
 mod model;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::record::TestCaseRecord;
+use crate::record::{AnswerChoice, TestCaseRecord};
 use crate::source::{FilesystemSource, MemorySource};
 
 fn load_one(text: &str) -> TestCase {
@@ -30,6 +30,8 @@ fn every_key_of_the_format_is_read() {
         expected_tools: vec!["get_forecast".to_owned(), "get_forecast".to_owned()],
         answers: vec!["Use A.".to_owned(), "Yes.".to_owned()],
         expected_outcome: Some("Names the warmer one.\n".to_owned()),
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     assert_eq!(case, expected);
     let record = TestCaseRecord::from(&case);

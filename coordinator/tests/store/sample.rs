@@ -1,7 +1,7 @@
 //! Small records that the tests vary.
 
 use mcproctor::outcome::Outcome;
-use mcproctor::record::{AgentRecord, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
+use mcproctor::record::{AgentRecord, AnswerChoice, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
 use mcproctor::store::Store;
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::{CallState, ToolCall};
@@ -30,6 +30,8 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         expected_tools: vec!["get_forecast".to_owned()],
         answers: Vec::new(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     RunRecord {
         id: RunId::new(id),
@@ -47,6 +49,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         max_attempts: 3,
         seed: 7,
         notices: Vec::new(),
+        judge: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was planned.
 
-use mcproctor::record::{AgentRecord, RunRecord, ServerRecord, TestCaseRecord};
+use mcproctor::record::{AgentRecord, AnswerChoice, RunRecord, ServerRecord, TestCaseRecord};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 
@@ -15,6 +15,8 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         expected_tools: expected.iter().map(|tool| (*tool).to_owned()).collect(),
         answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     let mut test_cases = vec![
         case(
@@ -72,6 +74,7 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         max_attempts: 3,
         seed: 17_446_744_073_709_551_557,
         notices: Vec::new(),
+        judge: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod header;
 mod iteration;
+mod judge;
 mod write;
 
 pub use write::SCHEMA_VERSION;

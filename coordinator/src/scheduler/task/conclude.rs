@@ -7,9 +7,11 @@ use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
 use super::{Attempt, Stored, Task};
+use crate::event::AttemptKey;
 use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
 use crate::record::{AttemptRecord, ExpectationResult};
 use crate::scheduler::state::Conclusion;
+use crate::store::PutAttempt;
 use crate::validation::expected_tools;
 
 impl Task {
@@ -22,11 +24,13 @@ impl Task {
             self.send(worker, Order::Acknowledged { lease, accepted: false });
             return;
         }
-        self.conclude(worker, lease, report);
+        if !self.ask_for_tone(worker, &lease, &report) {
+            self.conclude(worker, lease, report);
+        }
     }
 
     /// Gives the attempt its verdict and hands its record to the store.
-    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+    pub(super) fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
         let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
             return;
         };
@@ -38,10 +42,12 @@ impl Task {
             .run
             .test_case_of(attempt.slot.cell as usize)
             .map(|case| case.expected_tools.as_slice());
-        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+        let mut expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+        let judge_fault = attempt.asked.add_tone(&mut expectations);
+        let faults = [&report.machinery_fault, &conversation.judge_fault, &judge_fault];
         let verdict = decide(&Facts {
-            interrupted: self.finished.cancelled && !conversation.is_over(),
-            machinery_fault: report.machinery_fault.as_deref(),
+            interrupted: self.finished.cancelled && (!conversation.is_over() || attempt.asked.awaits_tone()),
+            machinery_fault: faults.into_iter().find_map(Option::as_deref),
             conversation,
             expectations: &expectations,
         });
@@ -64,12 +70,20 @@ impl Task {
         if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
             self.finished.invalid += 1;
         }
+        let said = std::mem::take(&mut attempt.asked.said);
         let record = Box::new(record_of(attempt, report, verdict, expectations, last));
         self.storing.insert(lease.attempt.clone());
         let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
         let run = self.work.run.id.clone();
         tokio::spawn(async move {
-            let result = store.put_attempt(&run, lease.epoch, &record).await;
+            let mut result = store.put_attempt(&run, lease.epoch, &record).await;
+            // Before anybody hears of the attempt: whoever judges it goes on from what was said already.
+            if matches!(result, Ok(PutAttempt::Accepted))
+                && !said.is_empty()
+                && let Err(error) = store.put_judgement(&run, key_of(&record), &said).await
+            {
+                result = Err(error);
+            }
             // The receiver outlives everything that is being stored.
             let _ = stored
                 .send(Stored::Attempt {
@@ -99,6 +113,14 @@ impl Task {
             duration_ms: u64::try_from(duration).unwrap_or(0),
         };
         self.conclude(&worker, lease, report);
+    }
+}
+
+fn key_of(record: &AttemptRecord) -> AttemptKey {
+    AttemptKey {
+        cell: record.cell,
+        iteration: record.iteration,
+        attempt: record.attempt,
     }
 }
 
