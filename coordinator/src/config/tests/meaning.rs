@@ -93,10 +93,10 @@ fn a_judge_on_this_machine_needs_no_key_and_any_other_takes_it_from_a_variable()
 
 #[test]
 fn the_judge_is_part_of_what_a_resumed_run_agrees_with_and_its_key_is_not() {
+    let folder = Folder::with(SMALLEST);
     let print = |judge: &str| {
-        Folder::with(&format!("{SMALLEST}{judge}"))
-            .load(&environment([]))
-            .fingerprint()
+        std::fs::write(folder.path("eval.yaml"), format!("{SMALLEST}{judge}")).unwrap();
+        folder.load(&environment([])).fingerprint()
     };
     let one = |rest: &str| print(&format!("judge: {{baseUrl: 'http://h/v1', model: m{rest}}}\n"));
     assert_ne!(print(""), one(""));

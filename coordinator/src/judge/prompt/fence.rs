@@ -1,7 +1,5 @@
 //! Marks around material that was written by others.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 
 /// A piece of a question.
@@ -10,10 +8,14 @@ pub(super) enum Part {
     Words(String),
     /// Material under a title.
     Material(&'static str, String),
+    /// What the author of the test case gives the judge, under a title.
+    Given(&'static str, String),
 }
 
 /// The name that marks carry in instructions: `<material-…>`.
 pub(super) const MATERIAL: &str = "material";
+/// The same for what the author of the test case gives.
+pub(super) const GIVEN: &str = "given";
 
 /// Joins the parts. The marks carry a number made of all the material together, which no part of it can know beforehand, so
 /// nothing inside can pretend to be its end.
@@ -24,18 +26,17 @@ pub(super) fn joined(parts: &[Part]) -> String {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        // Writing to a string does not fail.
-        let _ = match part {
-            Part::Words(words) => write!(text, "{words}"),
-            Part::Material(title, material) => {
-                write!(
-                    text,
-                    "{title}:\n<{MATERIAL}-{number}>\n{material}\n</{MATERIAL}-{number}>"
-                )
-            }
-        };
+        match part {
+            Part::Words(words) => text.push_str(words),
+            Part::Material(title, inner) => text.push_str(&fenced(title, MATERIAL, &number, inner)),
+            Part::Given(title, inner) => text.push_str(&fenced(title, GIVEN, &number, inner)),
+        }
     }
     text
+}
+
+fn fenced(title: &str, mark: &str, number: &str, inner: &str) -> String {
+    format!("{title}:\n<{mark}-{number}>\n{inner}\n</{mark}-{number}>")
 }
 
 fn number(parts: &[Part]) -> String {
@@ -43,7 +44,7 @@ fn number(parts: &[Part]) -> String {
     for part in parts {
         let (title, text) = match part {
             Part::Words(words) => ("", words),
-            Part::Material(title, material) => (*title, material),
+            Part::Material(title, inner) | Part::Given(title, inner) => (*title, inner),
         };
         for piece in [title, text.as_str()] {
             hash.update((piece.len() as u64).to_be_bytes());
