@@ -9,6 +9,7 @@ use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
+use crate::record::TestCaseRecord;
 use crate::validation::expected_tools;
 
 /// What was said and recorded of one attempt so far.
@@ -77,9 +78,9 @@ impl Conversation {
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
     ///
     /// Answers are sent in their order, while an expectation is unmet, answers remain, and the agent is able to go on.
-    pub fn after_turn(&mut self, report: TurnReport, expected: &[String], answers: &[String]) -> Instruction {
-        let word = self.take_turn(report, expected, |conversation| {
-            let answer = answers.get(conversation.answers_sent)?;
+    pub fn after_turn(&mut self, report: TurnReport, case: &TestCaseRecord) -> Instruction {
+        let word = self.take_turn(report, case, |conversation| {
+            let answer = case.answers.get(conversation.answers_sent)?;
             conversation.answers_sent += 1;
             Some(Word::Tell(Instruction::Say(answer.clone())))
         });
@@ -90,11 +91,11 @@ impl Conversation {
         }
     }
 
-    /// The same for a test case whose replies the judge picks, of which there are `replies`. A turn after which a choice is
-    /// awaited gives [`Word::AwaitChoice`] each time until there is one.
-    pub fn after_turn_picking(&mut self, report: TurnReport, expected: &[String], replies: usize) -> Word {
-        self.take_turn(report, expected, |conversation| {
-            let left: Vec<usize> = (0..replies)
+    /// The same for a test case whose replies the judge picks. A turn after which a choice is awaited gives
+    /// [`Word::AwaitChoice`] each time until there is one.
+    pub fn after_turn_picking(&mut self, report: TurnReport, case: &TestCaseRecord) -> Word {
+        self.take_turn(report, case, |conversation| {
+            let left: Vec<usize> = (0..case.answers.len())
                 .filter(|place| !conversation.picked.contains(place))
                 .collect();
             (!left.is_empty()).then_some(Word::AwaitChoice(left))
@@ -107,7 +108,7 @@ impl Conversation {
         &mut self,
         after_turn: u32,
         choice: Result<Option<usize>, String>,
-        answers: &[String],
+        case: &TestCaseRecord,
     ) -> Option<Instruction> {
         let Some((turn, Word::AwaitChoice(left))) = &self.last_word else {
             return None;
@@ -118,7 +119,7 @@ impl Conversation {
         let instruction = match choice {
             Ok(Some(place)) if left.contains(&place) => {
                 self.picked.push(place);
-                answers
+                case.answers
                     .get(place)
                     .map_or(Instruction::Finish, |answer| Instruction::Say(answer.clone()))
             }
@@ -135,7 +136,7 @@ impl Conversation {
     fn take_turn(
         &mut self,
         report: TurnReport,
-        expected: &[String],
+        case: &TestCaseRecord,
         next: impl FnOnce(&mut Self) -> Option<Word>,
     ) -> Word {
         let index = report.turn.index;
@@ -151,7 +152,9 @@ impl Conversation {
         self.exposures = report.exposures;
         self.traffic = report.traffic;
 
-        let unmet = expected_tools(expected, &self.calls).iter().any(|result| !result.met);
+        let unmet = expected_tools(&case.expected_tools, &self.calls)
+            .iter()
+            .any(|result| !result.met);
         let goes_on = unmet && ended_well && self.traffic.refusal.is_none();
         let word = goes_on.then(|| next(self)).flatten();
         let word = word.unwrap_or(Word::Tell(Instruction::Finish));
@@ -166,7 +169,7 @@ mod tests {
     use mcproctor_proto::traffic::ModelRefusal;
 
     use super::*;
-    use crate::record::fixtures::{call, exposed, turn};
+    use crate::record::fixtures::{call, exposed, test_case, turn};
 
     fn report(index: u32, ending: TurnEnding, calls: Vec<ToolCall>) -> TurnReport {
         TurnReport {
@@ -177,25 +180,21 @@ mod tests {
         }
     }
 
-    fn words(list: &[&str]) -> Vec<String> {
-        list.iter().map(|&word| word.to_owned()).collect()
-    }
-
     #[test]
     fn answers_are_sent_in_order_while_something_is_unmet() {
-        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let case = test_case(&["a"], &["one", "two"]);
         let mut conversation = Conversation::default();
         let say = |text: &str| Instruction::Say(text.to_owned());
         assert_eq!(
-            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case),
             say("one")
         );
         assert_eq!(
-            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(1, TurnEnding::Completed, vec![]), &case),
             say("two")
         );
         assert_eq!(
-            conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &expected, &answers),
+            conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &case),
             Instruction::Finish
         );
     }
@@ -206,7 +205,7 @@ mod tests {
             let mut report = report(0, TurnEnding::Completed, vec![]);
             change(&mut report);
             let mut conversation = Conversation::default();
-            conversation.after_turn(report, &[], &[]);
+            conversation.after_turn(report, &test_case(&[], &[]));
             conversation.is_untroubled()
         };
         assert!(after(&|_| {}));
@@ -227,59 +226,52 @@ mod tests {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
         assert_eq!(
-            conversation.after_turn(done, &words(&["a"]), &words(&["one"])),
+            conversation.after_turn(done, &test_case(&["a"], &["one"])),
             Instruction::Finish
         );
     }
 
     #[test]
     fn calls_of_earlier_turns_count() {
-        let (expected, answers) = (words(&["a", "b"]), words(&["one", "two"]));
+        let case = test_case(&["a", "b"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        conversation.after_turn(
-            report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]),
-            &expected,
-            &answers,
-        );
+        conversation.after_turn(report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]), &case);
         let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
-        assert_eq!(
-            conversation.after_turn(second, &expected, &answers),
-            Instruction::Finish
-        );
+        assert_eq!(conversation.after_turn(second, &case), Instruction::Finish);
         assert_eq!(conversation.calls.len(), 2);
     }
 
     #[test]
     fn the_same_turn_again_gets_the_same_word_and_changes_nothing() {
-        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let case = test_case(&["a"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        let first = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
-        let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &expected, &answers);
+        let first = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
+        let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
         assert_eq!(first, again);
         assert_eq!(conversation.turns.len(), 1);
     }
 
     #[test]
     fn each_reply_is_picked_once_at_most_and_none_ends_the_conversation() {
-        let (expected, answers) = (words(&["a"]), words(&["one", "two"]));
+        let case = test_case(&["a"], &["one", "two"]);
         let say = |text: &str| Some(Instruction::Say(text.to_owned()));
         let mut conversation = Conversation::default();
         let turn = |index| report(index, TurnEnding::Completed, vec![]);
         assert_eq!(
-            conversation.after_turn_picking(turn(0), &expected, 2),
+            conversation.after_turn_picking(turn(0), &case),
             Word::AwaitChoice(vec![0, 1])
         );
-        assert_eq!(conversation.picked(0, Ok(Some(1)), &answers), say("two"));
+        assert_eq!(conversation.picked(0, Ok(Some(1)), &case), say("two"));
         assert_eq!(
-            conversation.after_turn_picking(turn(1), &expected, 2),
+            conversation.after_turn_picking(turn(1), &case),
             Word::AwaitChoice(vec![0])
         );
         let mut other = conversation.clone();
-        assert_eq!(other.picked(1, Ok(None), &answers), Some(Instruction::Finish));
+        assert_eq!(other.picked(1, Ok(None), &case), Some(Instruction::Finish));
         assert!(other.is_over());
-        assert_eq!(conversation.picked(1, Ok(Some(0)), &answers), say("one"));
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &case), say("one"));
         assert_eq!(
-            conversation.after_turn_picking(turn(2), &expected, 2),
+            conversation.after_turn_picking(turn(2), &case),
             Word::Tell(Instruction::Finish),
             "all are used"
         );
@@ -287,26 +279,22 @@ mod tests {
 
     #[test]
     fn a_choice_that_nobody_waits_for_changes_nothing() {
-        let (expected, answers) = (words(&["a"]), words(&["one"]));
+        let case = test_case(&["a"], &["one"]);
         let mut conversation = Conversation::default();
-        assert_eq!(conversation.picked(0, Ok(Some(0)), &answers), None);
+        assert_eq!(conversation.picked(0, Ok(Some(0)), &case), None);
         let turn = || report(0, TurnEnding::Completed, vec![]);
         let awaited = Word::AwaitChoice(vec![0]);
-        assert_eq!(conversation.after_turn_picking(turn(), &expected, 1), awaited);
+        assert_eq!(conversation.after_turn_picking(turn(), &case), awaited);
         assert_eq!(
-            conversation.after_turn_picking(turn(), &expected, 1),
+            conversation.after_turn_picking(turn(), &case),
             awaited,
             "the same turn again"
         );
-        assert_eq!(conversation.picked(1, Ok(Some(0)), &answers), None, "another turn");
-        let first = conversation.picked(0, Ok(Some(0)), &answers);
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &case), None, "another turn");
+        let first = conversation.picked(0, Ok(Some(0)), &case);
         assert_eq!(first, Some(Instruction::Say("one".to_owned())));
-        assert_eq!(
-            conversation.picked(0, Ok(None), &answers),
-            None,
-            "it was picked already"
-        );
-        let again = conversation.after_turn_picking(turn(), &expected, 1);
+        assert_eq!(conversation.picked(0, Ok(None), &case), None, "it was picked already");
+        let again = conversation.after_turn_picking(turn(), &case);
         assert_eq!(Some(again), first.map(Word::Tell));
         assert_eq!(conversation.turns.len(), 1);
     }
@@ -316,7 +304,7 @@ mod tests {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
         assert_eq!(
-            conversation.after_turn_picking(done, &words(&["a"]), 1),
+            conversation.after_turn_picking(done, &test_case(&["a"], &["one"])),
             Word::Tell(Instruction::Finish)
         );
     }
@@ -324,8 +312,9 @@ mod tests {
     #[test]
     fn a_judge_that_cannot_pick_ends_the_conversation_with_its_cause() {
         let mut conversation = Conversation::default();
-        conversation.after_turn_picking(report(0, TurnEnding::Completed, vec![]), &words(&["a"]), 1);
-        let told = conversation.picked(0, Err("no answer within 60 s".to_owned()), &words(&["one"]));
+        let case = test_case(&["a"], &["one"]);
+        conversation.after_turn_picking(report(0, TurnEnding::Completed, vec![]), &case);
+        let told = conversation.picked(0, Err("no answer within 60 s".to_owned()), &case);
         assert_eq!(told, Some(Instruction::Finish));
         assert_eq!(
             conversation.judge_fault.as_deref(),
@@ -342,7 +331,7 @@ mod tests {
             TurnEnding::Machinery,
         ] {
             let mut conversation = Conversation::default();
-            let word = conversation.after_turn(report(0, ending, vec![]), &words(&["a"]), &words(&["one"]));
+            let word = conversation.after_turn(report(0, ending, vec![]), &test_case(&["a"], &["one"]));
             assert_eq!(word, Instruction::Finish, "{ending:?}");
         }
     }
@@ -358,7 +347,7 @@ mod tests {
             },
             ..report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)])
         };
-        conversation.after_turn(told, &words(&["b"]), &[]);
+        conversation.after_turn(told, &test_case(&["b"], &[]));
         conversation.take_in(&AttemptReport::fault("no space left"));
         assert_eq!((conversation.calls.len(), conversation.traffic.requests), (1, 3));
         assert!(conversation.exposures[0].tools_listed);

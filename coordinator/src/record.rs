@@ -225,7 +225,7 @@ pub enum Family {
 }
 
 /// One expectation and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectationResult {
     /// What it is about.
@@ -279,6 +279,8 @@ pub(crate) mod fixtures {
     use mcproctor_proto::exposure::Exposure;
     use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
 
+    use super::{AnswerChoice, TestCaseRecord};
+
     /// A call of `tool` that ended in `state`.
     pub(crate) fn call(tool: &str, state: CallState) -> ToolCall {
         ToolCall {
@@ -316,6 +318,21 @@ pub(crate) mod fixtures {
             model: None,
             reported_calls: None,
             model_refusal: None,
+        }
+    }
+
+    /// A test case with these expected tools and scripted answers.
+    pub(crate) fn test_case(expected_tools: &[&str], answers: &[&str]) -> TestCaseRecord {
+        let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        TestCaseRecord {
+            name: "case".to_owned(),
+            file: "case.yaml".to_owned(),
+            prompt: "do it".to_owned(),
+            expected_tools: texts(expected_tools),
+            answers: texts(answers),
+            expected_outcome: None,
+            answer_choice: AnswerChoice::InOrder,
+            tone: None,
         }
     }
 

@@ -114,13 +114,13 @@ impl Judge {
             .collect();
         let question = prompt::choice(case, turns, &replies, &self.0.redaction);
         let asked = self.ask(&question, |text| read_choice(text, replies.len())).await;
-        let choice = asked.answer.map_err(|error| self.in_words(&error))?;
+        let choice = asked.answer.map_err(|error| self.without_secrets(&error.to_string()))?;
         Ok(ReplyChoice {
             after_turn: turns.last().map_or(0, |turn| turn.index),
             reply: choice
                 .number
                 .and_then(|number| candidates.get(number.checked_sub(1)?).copied()),
-            reasoning: choice.reasoning,
+            reasoning: self.without_secrets(&choice.reasoning),
             model: asked.model,
             usage: asked.usage,
             duration_ms: asked.duration_ms,
@@ -130,8 +130,8 @@ impl Judge {
     async fn verdict(&self, question: &Question) -> Opinion {
         let asked = self.ask(question, read_verdict).await;
         let (verdict, reasoning) = match asked.answer {
-            Ok(read) => (read.verdict, read.reasoning),
-            Err(error) => (JudgeVerdict::Error, self.in_words(&error)),
+            Ok(read) => (read.verdict, self.without_secrets(&read.reasoning)),
+            Err(error) => (JudgeVerdict::Error, self.without_secrets(&error.to_string())),
         };
         Opinion {
             verdict,
@@ -166,14 +166,14 @@ impl Judge {
         };
         Asked {
             answer,
-            model: model.unwrap_or_else(|| self.0.model.clone()),
+            model: model.map_or_else(|| self.0.model.clone(), |model| self.without_secrets(&model)),
             usage,
             duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
 
     /// Endpoints quote keys when they refuse them.
-    fn in_words(&self, error: &AskError) -> String {
-        self.0.redaction.text(&error.to_string()).into_owned()
+    fn without_secrets(&self, text: &str) -> String {
+        self.0.redaction.text(text).into_owned()
     }
 }

@@ -143,9 +143,8 @@ async fn work(
         asked.abort_all();
         let left = queue.len() + asked.len();
         desk.say(format!(
-            "{} not judged: {why}; `mcproctor run --resume {}` judges the rest",
-            counted(left as u64),
-            desk.run.id
+            "{} not judged: {why}; `--resume` judges the rest",
+            counted(left as u64)
         ));
         return LeftOut {
             iterations: left as u64,

@@ -227,16 +227,14 @@ impl Task {
         let after_turn = report.turn.index;
         let conversation = &mut attempt.conversation;
         let instruction = match case.answer_choice {
-            AnswerChoice::InOrder => conversation.after_turn(report, &case.expected_tools, &case.answers),
-            AnswerChoice::Judge => {
-                match conversation.after_turn_picking(report, &case.expected_tools, case.answers.len()) {
-                    Word::Tell(instruction) => instruction,
-                    Word::AwaitChoice(left) => {
-                        self.ask_for_choice(worker, lease, after_turn, left);
-                        return;
-                    }
+            AnswerChoice::InOrder => conversation.after_turn(report, case),
+            AnswerChoice::Judge => match conversation.after_turn_picking(report, case) {
+                Word::Tell(instruction) => instruction,
+                Word::AwaitChoice(left) => {
+                    self.ask_for_choice(worker, lease, after_turn, left);
+                    return;
                 }
-            }
+            },
         };
         self.send(
             worker,

@@ -1,5 +1,6 @@
 //! What the judge said of attempts.
 
+use mcproctor_proto::id::RunId;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::insert::{Refusal, run_key};
@@ -32,18 +33,20 @@ pub(super) fn put(database: &Connection, judgement: &JudgementRow) -> Result<(),
 /// The newest of an attempt whose key is not beyond `up_to`.
 pub(super) fn newest(
     database: &Connection,
-    run: i64,
+    run: &RunId,
     key: AttemptKey,
     up_to: i64,
 ) -> rusqlite::Result<Option<Vec<u8>>> {
     database
         .prepare_cached(
-            "SELECT json FROM judgement WHERE run = ?1 AND cell = ?2 AND iteration = ?3 AND attempt = ?4 AND key <= ?5
+            "SELECT json FROM judgement WHERE run = (SELECT key FROM run WHERE id = ?1)
+                 AND cell = ?2 AND iteration = ?3 AND attempt = ?4 AND key <= ?5
              ORDER BY key DESC LIMIT 1",
         )?
-        .query_row(params![run, key.cell, key.iteration, key.attempt, up_to], |row| {
-            row.get(0)
-        })
+        .query_row(
+            params![run.as_str(), key.cell, key.iteration, key.attempt, up_to],
+            |row| row.get(0),
+        )
         .optional()
 }
 

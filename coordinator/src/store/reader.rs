@@ -163,16 +163,15 @@ impl Reader {
     /// What the judge said of an attempt, up to a moment if one is given; `None` when it said nothing.
     ///
     /// # Errors
-    /// As [`Reader::for_each_attempt`].
+    /// [`StoreError::Unreadable`] for a damaged record, or what SQLite refuses.
     pub fn judgement(
         &self,
         run: &RunId,
         key: AttemptKey,
         up_to: Option<Watermark>,
     ) -> Result<Option<Judgement>, StoreError> {
-        let run_key = self.run_key(run)?;
         let newest = up_to.map_or(i64::MAX, |watermark| watermark.judgement);
-        let json = self.sql(judgements::newest(&self.database, run_key, key, newest))?;
+        let json = self.sql(judgements::newest(&self.database, run, key, newest))?;
         let AttemptKey {
             cell,
             iteration,

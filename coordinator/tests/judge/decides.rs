@@ -85,7 +85,7 @@ fn the_judge_picks_the_reply_that_fits_and_each_is_used_once() {
 #[test]
 fn when_no_reply_fits_the_conversation_ends_and_the_agent_is_judged_by_what_it_did() {
     let mut bed = asks(&["One day."]);
-    bed.judge(|question| match is_choice(question) {
+    let _judge = bed.judge(|question| match is_choice(question) {
         true => Verdict::Says("{\"reply\": null, \"reasoning\": \"it asked for a city\"}".to_owned()),
         false => Verdict::of("fail", "no forecast"),
     });
@@ -100,7 +100,8 @@ fn when_no_reply_fits_the_conversation_ends_and_the_agent_is_judged_by_what_it_d
 fn a_judge_that_cannot_pick_makes_the_attempt_invalid_and_is_never_the_agents_fault() {
     let mut bed = asks(&["One day."]);
     bed.config["run"]["maxAttempts"] = json!(1);
-    bed.judge(|_| Verdict::Status(401, Vec::new(), "{\"error\":{\"message\":\"no such key\"}}".to_owned()));
+    let _judge =
+        bed.judge(|_| Verdict::Status(401, Vec::new(), "{\"error\":{\"message\":\"no such key\"}}".to_owned()));
     let ran = bed.run(&[]);
     assert_eq!(ran.code, Some(3));
     let results = bed.results();
@@ -186,6 +187,33 @@ fn control_c_does_not_wait_for_a_tone_that_gates() {
     let ran = running.wait();
     assert_eq!(ran.code, Some(130));
     assert!(ran.stdout.contains("\"outcome\":\"aborted\""), "{}", ran.stdout);
+}
+
+#[test]
+fn a_worker_that_dies_while_only_the_judge_is_waited_for_costs_no_attempt() {
+    let open = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let gate = std::sync::Arc::clone(&open);
+    let (bed, judge) = gated(move |_| {
+        while !gate.load(std::sync::atomic::Ordering::SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        Verdict::of("pass", "It is kind.")
+    });
+    let mut running = bed.start(&["--output", "json"]);
+    running.wait_for("the last call", |stdout| stdout.contains("\"event\":\"call_ended\""));
+    while judge.asked().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let workers = running.workers();
+    assert_eq!(workers.len(), 1);
+    crate::support::end(&workers[0]);
+    while running.workers().iter().all(|worker| worker.id == workers[0].id) {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    open.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(running.wait().code, Some(0));
+    assert_eq!(bed.results().verdict(), "passed");
+    assert_eq!(bed.results().only()["attempts"], 1);
 }
 
 #[test]

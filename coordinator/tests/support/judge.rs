@@ -65,6 +65,7 @@ impl Verdict {
 type Mind = Arc<dyn Fn(&Question) -> Verdict + Send + Sync>;
 
 /// A running judge. Dropping it ends it.
+#[must_use = "dropping it ends it"]
 pub struct FakeJudge {
     address: String,
     asked: Arc<Mutex<Vec<Question>>>,

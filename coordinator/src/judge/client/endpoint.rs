@@ -33,7 +33,7 @@ pub(in crate::judge) struct Endpoint {
     timeout: Duration,
     /// What is sent beside the messages; shrinks when the endpoint refuses a parameter, for the whole run.
     parameters: Mutex<Parameters>,
-    /// Whether it could not be reached the last time: then one try is enough to know.
+    /// Whether it could not be reached in all tries of a question: then one is enough to know that it still cannot.
     down: AtomicBool,
 }
 
@@ -100,13 +100,15 @@ impl Endpoint {
                 }
                 Err(Failed::ForNow(error, wait)) => (error, wait),
             };
-            let most = if matches!(error, AskError::Unreachable(_)) && self.down.swap(true, Ordering::Relaxed) {
+            let unreachable = matches!(error, AskError::Unreachable(_));
+            let most = if unreachable && self.down.load(Ordering::Relaxed) {
                 1
             } else {
                 MOST_TRIES
             };
             let wait = wait.unwrap_or(pause);
             if tries >= most {
+                self.down.store(unreachable, Ordering::Relaxed);
                 answered.content = Err(error);
                 return answered;
             }

@@ -12,6 +12,7 @@ mod facts;
 mod figure;
 mod grid;
 mod headline;
+mod judge;
 mod page;
 mod pieces;
 mod rate;

@@ -86,11 +86,9 @@ fn tone_expectation(opinion: &Opinion) -> ExpectationResult {
     ExpectationResult {
         family: Family::Tone,
         what: "the tone is kept to".to_owned(),
-        tool: None,
         met,
         why: if met { String::new() } else { why },
-        differences: Vec::new(),
-        call: None,
+        ..ExpectationResult::default()
     }
 }
 
@@ -213,7 +211,7 @@ impl Task {
             }
             Err(cause) => Err(cause),
         };
-        let told = attempt.conversation.picked(after_turn, place, &case.answers);
+        let told = attempt.conversation.picked(after_turn, place, case);
         if let Some(instruction) = told {
             self.send(
                 worker,
