@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[allow(dead_code, reason = "this program uses a part of it")]
 #[path = "report_browser/browser.rs"]
 mod browser;
 #[path = "../examples/report_sample/sample/mod.rs"]

@@ -2,7 +2,7 @@
 
 use mcproctor_proto::turn::Usage;
 
-use super::model::View;
+use super::model::{Plan, View};
 use super::text::clean;
 use crate::event::Event;
 use crate::judge::{Agreement, JudgeVerdict};
@@ -42,6 +42,11 @@ pub(super) fn summary(view: &View) -> Vec<String> {
         first.insert_str(0, &format!("Judge {model}: "));
     }
     parts
+}
+
+/// Columns kept free behind a test case for ` ⚖ ×12`.
+pub(super) fn room(plan: &Plan) -> usize {
+    if plan.judge.is_some() { 6 } else { 0 }
 }
 
 /// `⚖ judge disagrees ×2` behind a test case, as long as there is room for it.

@@ -32,7 +32,7 @@ pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: 
 
 /// A line per cell; under the name of its agent when there are several. In a long list only cells that failed have lines.
 fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let layout = Columns::settled(plan, columns);
+    let layout = Columns::settled(plan, columns - judge::room(plan).min(columns));
     let all = view.cells().len() <= MOST_LINES;
     let mut lines = Vec::new();
     let mut listed = 0;
