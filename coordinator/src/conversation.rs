@@ -28,14 +28,28 @@ pub struct Conversation {
     pub traffic: ModelTraffic,
     /// What the relay counted as waiting before the last turn began, in milliseconds.
     pub waiting_ms_before_last_turn: u64,
+    /// Why the judge did not pick a reply, where it had to: the conversation then ends, and not for anything the agent did.
+    pub judge_fault: Option<String>,
     answers_sent: usize,
-    last_word: Option<(u32, Instruction)>,
+    /// Places of the replies that the judge has picked.
+    picked: Vec<usize>,
+    last_word: Option<(u32, Word)>,
+}
+
+/// What follows a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The worker is told this.
+    Tell(Instruction),
+    /// The judge picks among the replies with these places, each of which was not sent yet; then comes
+    /// [`Conversation::picked`].
+    AwaitChoice(Vec<usize>),
 }
 
 impl Conversation {
     /// Whether the agent was told all that it is to be told.
     pub fn is_over(&self) -> bool {
-        matches!(self.last_word, Some((_, Instruction::Finish)))
+        matches!(self.last_word, Some((_, Word::Tell(Instruction::Finish))))
     }
 
     /// What expectations are checked against.
@@ -82,6 +96,66 @@ impl Conversation {
     /// Answers are sent in their order, while an expectation is unmet that a further message may still meet and none is
     /// broken for good, answers remain, and the agent is able to go on.
     pub fn after_turn(&mut self, report: TurnReport, case: &TestCaseRecord) -> Instruction {
+        let word = self.take_turn(report, case, |conversation| {
+            let answer = case.answers.get(conversation.answers_sent)?;
+            conversation.answers_sent += 1;
+            Some(Word::Tell(Instruction::Say(answer.clone())))
+        });
+        match word {
+            Word::Tell(instruction) => instruction,
+            // Only a conversation whose replies are picked waits for that.
+            Word::AwaitChoice(_) => Instruction::Finish,
+        }
+    }
+
+    /// The same for a test case whose replies the judge picks. A turn after which a choice is awaited gives
+    /// [`Word::AwaitChoice`] each time until there is one.
+    pub fn after_turn_picking(&mut self, report: TurnReport, case: &TestCaseRecord) -> Word {
+        self.take_turn(report, case, |conversation| {
+            let left: Vec<usize> = (0..case.answers.len())
+                .filter(|place| !conversation.picked.contains(place))
+                .collect();
+            (!left.is_empty()).then_some(Word::AwaitChoice(left))
+        })
+    }
+
+    /// The judge has picked, or has not been able to: what the worker is told. `None` when nobody waits for it, or the reply
+    /// was sent before.
+    pub fn picked(
+        &mut self,
+        after_turn: u32,
+        choice: Result<Option<usize>, String>,
+        case: &TestCaseRecord,
+    ) -> Option<Instruction> {
+        let Some((turn, Word::AwaitChoice(left))) = &self.last_word else {
+            return None;
+        };
+        if *turn != after_turn {
+            return None;
+        }
+        let instruction = match choice {
+            Ok(Some(place)) if left.contains(&place) => {
+                self.picked.push(place);
+                case.answers
+                    .get(place)
+                    .map_or(Instruction::Finish, |answer| Instruction::Say(answer.clone()))
+            }
+            Ok(_) => Instruction::Finish,
+            Err(cause) => {
+                self.judge_fault = Some(format!("the judge did not pick a reply: {cause}"));
+                Instruction::Finish
+            }
+        };
+        self.last_word = Some((after_turn, Word::Tell(instruction.clone())));
+        Some(instruction)
+    }
+
+    fn take_turn(
+        &mut self,
+        report: TurnReport,
+        case: &TestCaseRecord,
+        next: impl FnOnce(&mut Self) -> Option<Word>,
+    ) -> Word {
         let index = report.turn.index;
         if let Some((turn, word)) = &self.last_word
             && *turn >= index
@@ -97,13 +171,9 @@ impl Conversation {
         self.traffic = report.traffic;
 
         let able = ended_well && self.traffic.refusal.is_none();
-        let word = match case.answers.get(self.answers_sent) {
-            Some(answer) if able && worth_talking_on(case, &self.observed()) => {
-                self.answers_sent += 1;
-                Instruction::Say(answer.clone())
-            }
-            _ => Instruction::Finish,
-        };
+        let goes_on = able && worth_talking_on(case, &self.observed());
+        let word = goes_on.then(|| next(self)).flatten();
+        let word = word.unwrap_or(Word::Tell(Instruction::Finish));
         self.last_word = Some((index, word.clone()));
         word
     }
@@ -217,6 +287,77 @@ mod tests {
         let again = conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
         assert_eq!(first, again);
         assert_eq!(conversation.turns.len(), 1);
+    }
+
+    #[test]
+    fn each_reply_is_picked_once_at_most_and_none_ends_the_conversation() {
+        let case = test_case(&["a"], &["one", "two"]);
+        let say = |text: &str| Some(Instruction::Say(text.to_owned()));
+        let mut conversation = Conversation::default();
+        let turn = |index| report(index, TurnEnding::Completed, vec![]);
+        assert_eq!(
+            conversation.after_turn_picking(turn(0), &case),
+            Word::AwaitChoice(vec![0, 1])
+        );
+        assert_eq!(conversation.picked(0, Ok(Some(1)), &case), say("two"));
+        assert_eq!(
+            conversation.after_turn_picking(turn(1), &case),
+            Word::AwaitChoice(vec![0])
+        );
+        let mut other = conversation.clone();
+        assert_eq!(other.picked(1, Ok(None), &case), Some(Instruction::Finish));
+        assert!(other.is_over());
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &case), say("one"));
+        assert_eq!(
+            conversation.after_turn_picking(turn(2), &case),
+            Word::Tell(Instruction::Finish),
+            "all are used"
+        );
+    }
+
+    #[test]
+    fn a_choice_that_nobody_waits_for_changes_nothing() {
+        let case = test_case(&["a"], &["one"]);
+        let mut conversation = Conversation::default();
+        assert_eq!(conversation.picked(0, Ok(Some(0)), &case), None);
+        let turn = || report(0, TurnEnding::Completed, vec![]);
+        let awaited = Word::AwaitChoice(vec![0]);
+        assert_eq!(conversation.after_turn_picking(turn(), &case), awaited);
+        assert_eq!(
+            conversation.after_turn_picking(turn(), &case),
+            awaited,
+            "the same turn again"
+        );
+        assert_eq!(conversation.picked(1, Ok(Some(0)), &case), None, "another turn");
+        let first = conversation.picked(0, Ok(Some(0)), &case);
+        assert_eq!(first, Some(Instruction::Say("one".to_owned())));
+        assert_eq!(conversation.picked(0, Ok(None), &case), None, "it was picked already");
+        let again = conversation.after_turn_picking(turn(), &case);
+        assert_eq!(Some(again), first.map(Word::Tell));
+        assert_eq!(conversation.turns.len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_picked_once_everything_is_met() {
+        let mut conversation = Conversation::default();
+        let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
+        assert_eq!(
+            conversation.after_turn_picking(done, &test_case(&["a"], &["one"])),
+            Word::Tell(Instruction::Finish)
+        );
+    }
+
+    #[test]
+    fn a_judge_that_cannot_pick_ends_the_conversation_with_its_cause() {
+        let mut conversation = Conversation::default();
+        let case = test_case(&["a"], &["one"]);
+        conversation.after_turn_picking(report(0, TurnEnding::Completed, vec![]), &case);
+        let told = conversation.picked(0, Err("no answer within 60 s".to_owned()), &case);
+        assert_eq!(told, Some(Instruction::Finish));
+        assert_eq!(
+            conversation.judge_fault.as_deref(),
+            Some("the judge did not pick a reply: no answer within 60 s")
+        );
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub struct RunRecord {
     /// What it has to reach.
     #[serde(default)]
     pub thresholds: Thresholds,
+    /// Who gives a second opinion on every iteration, if anybody does.
+    #[serde(default)]
+    pub judge: Option<JudgeRecord>,
 }
 
 impl RunRecord {
@@ -118,6 +121,43 @@ pub struct TestCaseRecord {
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
     pub expected_outcome: Option<String>,
+    /// Who picks among `answers`.
+    #[serde(default)]
+    pub answer_choice: AnswerChoice,
+    /// How the agent is to speak.
+    #[serde(default)]
+    pub tone: Option<Tone>,
+}
+
+/// How the next of the scripted replies is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerChoice {
+    /// One after another.
+    #[default]
+    InOrder,
+    /// The judge picks the one that fits, or none; each is used once at most.
+    Judge,
+}
+
+/// How the agent is to speak, as the judge is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tone {
+    /// The description that it is judged against.
+    pub rubric: String,
+    /// Whether an iteration passes only when the judge says that it was kept to.
+    pub gate: bool,
+}
+
+/// The judge of a run, without its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeRecord {
+    /// The endpoint, without its query.
+    pub base_url: String,
+    /// The model asked for.
+    pub model: String,
 }
 
 /// One attempt, complete. The last attempt of an iteration is the iteration's result.
@@ -262,7 +302,7 @@ pub(crate) mod fixtures {
     use mcproctor_proto::exposure::Exposure;
     use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
 
-    use super::TestCaseRecord;
+    use super::{AnswerChoice, TestCaseRecord};
     use crate::expectation::Expectations;
 
     /// A call of `tool` that ended in `state`.
@@ -316,6 +356,8 @@ pub(crate) mod fixtures {
             expectations: Expectations::default(),
             answers: texts(answers),
             expected_outcome: None,
+            answer_choice: AnswerChoice::InOrder,
+            tone: None,
         }
     }
 

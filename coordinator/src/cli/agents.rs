@@ -95,3 +95,15 @@ fn may_report(agent: &Agent, budget: &str) -> bool {
             .is_some_and(|command| command.answer != AnswerFormat::Text),
     }
 }
+
+/// The first test case that leaves something to a judge that the config does not have, in words.
+pub(super) fn without_judge(config: &Config, cases: &[TestCase]) -> Option<String> {
+    if config.judge.is_some() {
+        return None;
+    }
+    let (case, key) = cases.iter().find_map(|case| Some((case, case.needs_judge()?)))?;
+    Some(format!(
+        "{}: {key}: the judge decides on it, and the config has no `judge`; add one with `baseUrl` and `model`",
+        case.file
+    ))
+}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::agents::{model_access, program_version, without_answers, without_usage};
+use super::agents::{model_access, program_version, without_answers, without_judge, without_usage};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
 use super::run::counted;
@@ -100,10 +100,15 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
         }
     }
-    for problem in [without_answers(&config, &cases), without_usage(&config, &cases)]
-        .into_iter()
-        .flatten()
-    {
+    if let Some(judge) = &config.judge {
+        let _ = writeln!(text, "judge: {} at {}", judge.model, judge.shown_url());
+    }
+    let mismatches = [
+        without_answers(&config, &cases),
+        without_usage(&config, &cases),
+        without_judge(&config, &cases),
+    ];
+    for problem in mismatches.into_iter().flatten() {
         let _ = writeln!(text, "mismatch: {problem}");
         exit = exit.min(Exit::Usage);
     }

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::id::RunId;
 
-use super::agents::{agent_versions, without_answers, without_usage};
+use super::agents::{agent_versions, without_answers, without_judge, without_usage};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered};
 use super::resume::{self, Earlier};
@@ -125,7 +125,10 @@ pub(super) fn run(args: RunArgs) -> Exit {
     if cases.is_empty() {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
-    if let Some(problem) = without_answers(&config, &cases).or_else(|| without_usage(&config, &cases)) {
+    let mismatch = without_answers(&config, &cases)
+        .or_else(|| without_usage(&config, &cases))
+        .or_else(|| without_judge(&config, &cases));
+    if let Some(problem) = mismatch {
         return complain(Exit::Usage, &problem);
     }
     let earlier = args

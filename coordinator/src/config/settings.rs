@@ -8,9 +8,10 @@ use mcproctor_proto::agent::{Agent, Credential};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::{Server, Transport};
 use secrecy::SecretString;
+use url::Url;
 
 use super::address::address;
-use crate::record::ServerRecord;
+use crate::record::{JudgeRecord, ServerRecord};
 use crate::threshold::Thresholds;
 
 /// A resolved config. `Debug` shows no secret.
@@ -26,6 +27,8 @@ pub struct Config {
     pub run: RunSettings,
     /// What is written, and where.
     pub report: ReportSettings,
+    /// Who gives a second opinion on every iteration, if anybody does.
+    pub judge: Option<JudgeSettings>,
     /// Things that the user should be told before the run and at the top of every report.
     pub notices: Vec<String>,
 }
@@ -68,6 +71,58 @@ pub struct ReportSettings {
     pub out_dir: PathBuf,
     /// What is written; at least one.
     pub formats: Vec<ReportFormat>,
+}
+
+/// The model that gives a second opinion. `Debug` shows no key.
+#[derive(Clone)]
+pub struct JudgeSettings {
+    /// What its endpoint speaks.
+    pub provider: JudgeProvider,
+    /// Its API, up to what stands before `/chat/completions`.
+    pub base_url: Url,
+    /// The model asked for.
+    pub model: String,
+    /// The key, where the endpoint asks for one.
+    pub api_key: Option<SecretString>,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+/// What a judge's endpoint speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JudgeProvider {
+    /// OpenAI's Chat Completions, which most model servers speak as well.
+    #[default]
+    OpenAiCompatible,
+}
+
+impl JudgeSettings {
+    /// The endpoint without its query, which may hold a credential.
+    pub fn shown_url(&self) -> String {
+        let mut shown = self.base_url.clone();
+        shown.set_query(None);
+        shown.set_fragment(None);
+        shown.to_string()
+    }
+
+    /// The judge as it is kept with a run.
+    pub fn record(&self) -> JudgeRecord {
+        JudgeRecord {
+            base_url: self.shown_url(),
+            model: self.model.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for JudgeSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JudgeSettings")
+            .field("provider", &self.provider)
+            .field("base_url", &self.shown_url())
+            .field("model", &self.model)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A form of the report.
@@ -126,6 +181,11 @@ impl Config {
                 Credential::OwnLogin | Credential::None => {}
             }
         }
+        if let Some(judge) = &self.judge {
+            secrets.extend(judge.api_key.clone());
+            let query = judge.base_url.query_pairs();
+            secrets.extend(query.map(|(_, value)| SecretString::from(value.into_owned())));
+        }
         secrets.retain(|secret| !secret.expose_secret().is_empty());
         secrets
     }
@@ -144,6 +204,7 @@ impl fmt::Debug for Config {
             .field("source", &self.source)
             .field("run", &self.run)
             .field("report", &self.report)
+            .field("judge", &self.judge)
             .field("notices", &self.notices)
             .finish()
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 use super::ReportError;
@@ -38,6 +39,16 @@ pub trait RunData: Sync {
         visit: &mut dyn FnMut(PendingAttempt) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
         self.for_each_attempt(&mut |record| visit(record.into()))
+    }
+
+    /// What the judge said of an attempt; `None` when it said nothing, as of a run without a judge.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be read.
+    fn judgement(&self, cell: u32, iteration: u32, attempt: u32) -> Result<Option<Judgement>, ReportError> {
+        let _ = (cell, iteration, attempt);
+        Ok(None)
     }
 
     /// A piece of evidence by its hash, uncompressed; `None` when it is not there.

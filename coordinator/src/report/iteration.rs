@@ -2,6 +2,7 @@
 
 use mcproctor_proto::turn::Usage;
 
+use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::record::AttemptRecord;
 
@@ -18,6 +19,8 @@ pub struct Iteration {
     pub earlier: Vec<EarlierAttempt>,
     /// The attempt that is the iteration's result; `None` while a new attempt is due.
     pub result: Option<AttemptRecord>,
+    /// What the judge said of it.
+    pub judgement: Option<Judgement>,
 }
 
 impl Iteration {
@@ -78,6 +81,8 @@ pub(super) struct PendingIteration {
     pub(super) number: u32,
     /// At least one, in order.
     attempts: Vec<PendingAttempt>,
+    /// What the judge said of the newest.
+    judgement: Option<Judgement>,
 }
 
 impl PendingIteration {
@@ -93,6 +98,7 @@ impl PendingIteration {
             number: self.number,
             earlier: Vec::new(),
             result: None,
+            judgement: None,
         };
         for attempt in self.attempts {
             let record = attempt.read()?;
@@ -106,6 +112,8 @@ impl PendingIteration {
                 iteration.earlier.push(record.into());
             }
         }
+        // Only the newest attempt was asked about.
+        iteration.judgement = self.judgement.filter(|_| iteration.result.is_some());
         Ok(iteration)
     }
 }
@@ -128,6 +136,13 @@ pub(super) fn for_each_pending_iteration(
     visit: &mut dyn FnMut(PendingIteration) -> Result<(), ReportError>,
 ) -> Result<(), ReportError> {
     let cells = data.run().cells();
+    let judged = data.run().judge.is_some();
+    let complete = |mut iteration: PendingIteration| {
+        if let Some(newest) = iteration.attempts.last().filter(|_| judged) {
+            iteration.judgement = data.judgement(newest.cell, newest.iteration, newest.attempt)?;
+        }
+        Ok::<_, ReportError>(iteration)
+    };
     let mut current: Option<PendingIteration> = None;
     let mut newest = None;
     data.for_each_pending(&mut |attempt| {
@@ -147,16 +162,17 @@ pub(super) fn for_each_pending_iteration(
                 cells,
             });
         }
-        if let Some(complete) = current.take_if(|it| (it.cell, it.number) != (cell, number)) {
-            visit(complete)?;
+        if let Some(previous) = current.take_if(|it| (it.cell, it.number) != (cell, number)) {
+            visit(complete(previous)?)?;
         }
         let iteration = current.get_or_insert_with(|| PendingIteration {
             cell,
             number,
             attempts: Vec::new(),
+            judgement: None,
         });
         iteration.attempts.push(attempt);
         Ok(())
     })?;
-    current.map_or(Ok(()), visit)
+    current.map_or(Ok(()), |last| visit(complete(last)?))
 }

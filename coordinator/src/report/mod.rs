@@ -11,6 +11,7 @@ mod forest;
 mod html;
 mod iteration;
 mod json;
+mod judge;
 mod junit;
 mod markdown;
 mod pass;
@@ -32,6 +33,7 @@ pub use figures::{
 };
 pub use iteration::{EarlierAttempt, Iteration, for_each_iteration};
 pub use json::SCHEMA_VERSION;
+pub use judge::JudgeFigures;
 pub use servers::{Face, ServersSeen};
 pub use summary::{AgentSummary, Summary, SummaryBuilder};
 pub use tally::Tally;

@@ -6,6 +6,7 @@ use mcproctor_proto::id::RunId;
 
 use super::error::RunError;
 use crate::event::{AttemptKey, Event, Events};
+use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::plan::Slot;
 use crate::record::{RunRecord, RunState};
@@ -59,21 +60,41 @@ impl Progress {
     fn read(reader: &Reader, run: &RunRecord, events: &Events) -> Result<Self, StoreError> {
         let stored = reader.progress(&run.id)?;
         let mut invalid = 0;
+        let mut failed = None;
         reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
             invalid += u64::from(matches!(attempt.outcome, Outcome::Invalid(_)));
+            let key = AttemptKey {
+                cell: attempt.cell,
+                iteration: attempt.iteration,
+                attempt: attempt.attempt,
+            };
             events.say(Event::AttemptFinished {
-                key: AttemptKey {
-                    cell: attempt.cell,
-                    iteration: attempt.iteration,
-                    attempt: attempt.attempt,
-                },
+                key,
                 outcome: attempt.outcome,
                 reason: attempt.reason,
                 last: true,
                 duration_ms: attempt.duration_ms,
             });
-            std::ops::ControlFlow::Continue(())
+            if run.judge.is_none() {
+                return std::ops::ControlFlow::Continue(());
+            }
+            match reader.judgement(&run.id, key, None) {
+                Ok(judgement) => {
+                    // One on which the judge failed is judged again.
+                    let settled = judgement.filter(Judgement::is_settled);
+                    let judged = settled.and_then(|judgement| Event::judged(key, attempt.outcome, &judgement));
+                    judged.into_iter().for_each(|event| events.say(event));
+                    std::ops::ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    std::ops::ControlFlow::Break(())
+                }
+            }
         })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         let slot = |(cell, iteration)| Slot { cell, iteration };
         Ok(Self {
             finished: stored.finished.into_iter().map(slot).collect(),
@@ -110,7 +131,9 @@ fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<
             "there is no run {id} in the store; `mcproctor list` shows those there are"
         )));
     };
-    if state == RunState::Completed {
+    // Of a complete run the judge may have left something.
+    let unjudged = record.judge.is_some() && reader.unjudged(&id)? > 0;
+    if state == RunState::Completed && !unjudged {
         return Err(RunError::Resume(format!("the run {id} is complete")));
     }
     if record.config_sha256 != fingerprint {

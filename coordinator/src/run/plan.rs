@@ -53,6 +53,7 @@ pub fn plan(
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
         thresholds: config.run.thresholds,
+        judge: config.judge.as_ref().map(crate::config::JudgeSettings::record),
     };
     PlannedRun {
         record,

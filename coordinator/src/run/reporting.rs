@@ -84,7 +84,10 @@ impl ReportWriter {
                 () = stop.cancelled() => return,
                 envelope = heard.recv() => match envelope {
                     None => return,
-                    Some(envelope) => pending |= matches!(envelope.event, Event::AttemptFinished { last: true, .. }),
+                    Some(envelope) => pending |= matches!(
+                        envelope.event,
+                        Event::AttemptFinished { last: true, .. } | Event::Judged { .. }
+                    ),
                 },
                 () = tokio::time::sleep_until(next), if pending => {
                     pending = false;

@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
+use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 use crate::report::{PendingAttempt, ReportError, RunData};
-use crate::store::{AttemptFilter, Reader, StoreError};
+use crate::store::{AttemptFilter, Reader, StoreError, Watermark};
 
 /// A run in the store, as it stood when this was made: what is stored later is left out, so that every pass shows the same.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub struct StoredRun {
     run: RunRecord,
     state: RunState,
     now_unix_ms: i64,
-    until_now: AttemptFilter,
+    mark: Watermark,
 }
 
 impl StoredRun {
@@ -32,7 +34,7 @@ impl StoredRun {
             run,
             state,
             now_unix_ms,
-            until_now: AttemptFilter::ALL.up_to(mark),
+            mark,
         })
     }
 }
@@ -61,7 +63,7 @@ impl RunData for StoredRun {
         self.reader
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .for_each_stored(&self.run.id, self.until_now, &mut |attempt| {
+            .for_each_stored(&self.run.id, AttemptFilter::ALL.up_to(self.mark), &mut |attempt| {
                 let name = (attempt.cell(), attempt.iteration(), attempt.attempt());
                 outcome = visit(PendingAttempt::new(name, attempt.stored_bytes(), move || {
                     attempt.decode().map_err(unreadable("an attempt"))
@@ -74,6 +76,19 @@ impl RunData for StoredRun {
             })
             .map_err(unreadable("the attempts"))?;
         outcome
+    }
+
+    fn judgement(&self, cell: u32, iteration: u32, attempt: u32) -> Result<Option<Judgement>, ReportError> {
+        let key = AttemptKey {
+            cell,
+            iteration,
+            attempt,
+        };
+        // The other reader walks meanwhile.
+        let reader = self.evidence.lock().unwrap_or_else(PoisonError::into_inner);
+        reader
+            .judgement(&self.run.id, key, Some(self.mark))
+            .map_err(unreadable("what the judge said"))
     }
 
     fn evidence(&self, sha256: &str) -> Result<Option<Vec<u8>>, ReportError> {

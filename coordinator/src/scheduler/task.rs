@@ -1,6 +1,7 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
 mod conclude;
+mod judged;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+use self::judged::{Asked, Judged};
 use super::message::{Finished, Input, Outbox, Work};
 use super::state::{Effect, State, iteration_id};
 use crate::clock::Clock;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Word};
 use crate::event::{AttemptKey, Event, Events};
 use crate::plan::Slot;
-use crate::record::AttemptRecord;
+use crate::record::{AnswerChoice, AttemptRecord};
 use crate::store::{PutAttempt, Store, StoreError};
 
 /// How often leases are looked at.
@@ -29,6 +31,8 @@ struct Attempt {
     worker: String,
     started_at_unix_ms: i64,
     conversation: Conversation,
+    /// What was asked of the judge while the attempt goes on.
+    asked: Asked,
 }
 
 /// Something that was waited for is durable, or cannot be made so.
@@ -67,6 +71,7 @@ struct Task {
     /// Attempts that are over and whose calls are being read.
     reading: HashSet<AttemptId>,
     stored: Sender<Stored>,
+    judged: Sender<Judged>,
     finished: Finished,
 }
 
@@ -83,6 +88,7 @@ pub async fn run(
     mut inputs: Receiver<Input>,
 ) -> Result<Finished, StoreError> {
     let (stored, mut synced) = mpsc::channel(1_024);
+    let (judged, mut answers) = mpsc::channel(1_024);
     let mut task = Task {
         work,
         state,
@@ -94,6 +100,7 @@ pub async fn run(
         storing: HashSet::new(),
         reading: HashSet::new(),
         stored,
+        judged,
         finished: Finished::default(),
     };
     let mut tick = tokio::time::interval(TICK);
@@ -105,6 +112,7 @@ pub async fn run(
         }
         tokio::select! {
             Some(stored) = synced.recv() => task.on_stored(stored)?,
+            Some(judged) = answers.recv() => task.on_judged(judged),
             input = inputs.recv() => match input {
                 Some(input) => task.on_input(input),
                 None => task.on_input(Input::Abandon { reason: "nobody is left to run it".to_owned() }),
@@ -137,6 +145,7 @@ impl Task {
                 self.stop_because(reason.clone());
                 let effects = self.state.cancel();
                 self.perform(effects);
+                self.conclude_without_tone();
             }
             Input::Abandon { reason } => {
                 self.stop_because(reason.clone());
@@ -226,7 +235,17 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
-        let instruction = attempt.conversation.after_turn(report, case);
+        let conversation = &mut attempt.conversation;
+        let instruction = match case.answer_choice {
+            AnswerChoice::InOrder => conversation.after_turn(report, case),
+            AnswerChoice::Judge => match conversation.after_turn_picking(report, case) {
+                Word::Tell(instruction) => instruction,
+                Word::AwaitChoice(left) => {
+                    self.ask_for_choice(worker, lease, after_turn, left);
+                    return;
+                }
+            },
+        };
         self.send(
             worker,
             Order::Instruction {
@@ -244,7 +263,7 @@ impl Task {
                 lease,
                 report,
                 evidence,
-            } => self.on_calls(&worker, lease, *report, evidence.as_deref()),
+            } => self.on_calls(&worker, lease, *report, evidence),
             Stored::Lease {
                 worker,
                 assignment,
@@ -309,6 +328,8 @@ impl Task {
                         },
                     );
                 }
+                // Everything that it had to say was heard; only the judge is waited for.
+                Effect::Lost { lease, .. } if self.awaits_tone(&lease) => {}
                 Effect::Lost { worker, lease, reason } => {
                     self.send(
                         &worker,
@@ -361,6 +382,7 @@ impl Task {
                 worker,
                 started_at_unix_ms,
                 conversation,
+                asked: Asked::default(),
             },
         );
     }

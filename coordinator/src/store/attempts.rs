@@ -91,7 +91,7 @@ impl<'a> Pages<'a> {
             last_cell,
             self.filter.last_only,
             PAGE_ROWS as i64,
-            self.filter.up_to.map_or(i64::MAX, |watermark| watermark.0)
+            self.filter.up_to.map_or(i64::MAX, |watermark| watermark.record)
         ])?;
         let mut page = Vec::new();
         let mut bytes = 0;

@@ -14,6 +14,7 @@ mod handle;
 mod hash;
 mod head;
 mod insert;
+mod judgements;
 mod layout;
 mod object;
 mod pack;

@@ -17,7 +17,9 @@ use super::progress::{self, Progress};
 use super::row::{from_compressed_json, state_from};
 use super::schema;
 use super::tally::{self, CellTally};
-use super::{attempts, place, run_lock};
+use super::{attempts, judgements, place, run_lock};
+use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Reads a store, also while others write to it. Its methods block; it can be sent to another thread.
@@ -147,11 +149,18 @@ impl Reader {
     /// # Errors
     /// What SQLite refuses.
     pub fn watermark(&self) -> Result<Watermark, StoreError> {
-        // Records are never deleted, so their keys only grow.
-        let newest = self
-            .database
-            .query_row("SELECT ifnull(max(key), 0) FROM record", [], |row| row.get(0));
-        self.sql(newest.map(Watermark))
+        // Neither is ever deleted, so their keys only grow.
+        let newest = self.database.query_row(
+            "SELECT (SELECT ifnull(max(key), 0) FROM record), (SELECT ifnull(max(key), 0) FROM judgement)",
+            [],
+            |row| {
+                Ok(Watermark {
+                    record: row.get(0)?,
+                    judgement: row.get(1)?,
+                })
+            },
+        );
+        self.sql(newest)
     }
 
     /// Visits attempts in the order of cell, iteration and attempt, one at a time: memory does not grow with the run.
@@ -215,6 +224,36 @@ impl Reader {
         let key = self.run_key(run)?;
         let row = self.sql(attempts::one(&self.database, key, cell, iteration, attempt))?;
         row.map(|row| row.decode(run)).transpose()
+    }
+
+    /// What the judge said of an attempt, up to a moment if one is given; `None` when it said nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] for a damaged record, or what SQLite refuses.
+    pub fn judgement(
+        &self,
+        run: &RunId,
+        key: AttemptKey,
+        up_to: Option<Watermark>,
+    ) -> Result<Option<Judgement>, StoreError> {
+        let newest = up_to.map_or(i64::MAX, |watermark| watermark.judgement);
+        let json = self.sql(judgements::newest(&self.database, run, key, newest))?;
+        let AttemptKey {
+            cell,
+            iteration,
+            attempt,
+        } = key;
+        let what = || format!("what the judge said of attempt {cell}-{iteration}-{attempt} of the run {run}");
+        json.map(|json| from_compressed_json(&json, what)).transpose()
+    }
+
+    /// How many iterations that passed or failed have no opinion of the judge.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what SQLite refuses.
+    pub fn unjudged(&self, run: &RunId) -> Result<u64, StoreError> {
+        let key = self.run_key(run)?;
+        self.sql(judgements::missing(&self.database, key))
     }
 
     /// Visits the results that came too late to count, in order.

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::error::StoreError;
 use super::hash::ContentHash;
 use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
@@ -92,6 +93,26 @@ impl AttemptRow {
             usage,
             evidence: record.evidence.iter().map(hash_of).collect::<Result<_, _>>()?,
             record: compressed_json(record).await?,
+        })
+    }
+}
+
+/// What the judge said of an attempt, ready for its row.
+#[derive(Debug)]
+pub(super) struct JudgementRow {
+    pub(super) run: RunId,
+    pub(super) key: AttemptKey,
+    pub(super) settled: bool,
+    pub(super) json: Vec<u8>,
+}
+
+impl JudgementRow {
+    pub(super) async fn of(run: &RunId, key: AttemptKey, judgement: &Judgement) -> Result<Self, StoreError> {
+        Ok(Self {
+            run: run.clone(),
+            key,
+            settled: judgement.is_settled(),
+            json: compressed_json(judgement).await?,
         })
     }
 }

@@ -15,7 +15,8 @@ const APPLICATION_ID: i64 = 0x6d63_7072;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A schema version a step; `user_version` counts the steps taken. Steps are never edited, only added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE run (
         key                INTEGER PRIMARY KEY,
         id                 TEXT NOT NULL UNIQUE,
@@ -91,7 +92,22 @@ const STEPS: &[&str] = &["
         number             INTEGER PRIMARY KEY,
         length             INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- What the judge said of attempts; the newest of an attempt counts, so that rows are only ever added.
+    CREATE TABLE judgement (
+        key                INTEGER PRIMARY KEY,
+        run                INTEGER NOT NULL REFERENCES run (key),
+        cell               INTEGER NOT NULL,
+        iteration          INTEGER NOT NULL,
+        attempt            INTEGER NOT NULL,
+        settled            INTEGER NOT NULL,  -- 0: asked for again when the run is resumed
+        json               BLOB NOT NULL      -- Judgement as JSON, compressed
+    ) STRICT;
+
+    CREATE INDEX judgement_of_attempt ON judgement (run, cell, iteration, attempt, key);
+",
+];
 
 /// The newest schema that this version knows.
 const KNOWN: i64 = STEPS.len() as i64;
@@ -160,12 +176,18 @@ pub(super) fn open_reader(layout: &Layout) -> Result<Connection, StoreError> {
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(|error| StoreError::database(&path, error))?;
-    if check_version(&connection, &path)? < KNOWN {
-        return Err(StoreError::Missing {
+    match check_version(&connection, &path)? {
+        0 => Err(StoreError::Missing {
             path: layout.root().to_owned(),
-        });
+        }),
+        KNOWN => Ok(connection),
+        // A store of an earlier version gets what it lacks; nothing that it has is touched.
+        _ => {
+            drop(connection);
+            open_writer(layout)?;
+            open_reader(layout)
+        }
     }
-    Ok(connection)
 }
 
 /// The schema version, if the database is ours (or empty) and not newer than this program.
@@ -193,4 +215,45 @@ fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use super::*;
+
+    /// A database as an earlier version left it after so many steps, with one run in it.
+    fn after(steps: usize) -> (tempfile::TempDir, Layout) {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        layout.create().unwrap();
+        let database = Connection::open(layout.database()).unwrap();
+        for step in &STEPS[..steps] {
+            database.execute_batch(step).unwrap();
+        }
+        database
+            .execute_batch("INSERT INTO run VALUES (1, 'r1', 'running', 0, '', 1, 1, 1, x'')")
+            .unwrap();
+        database.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        database.pragma_update(None, "user_version", steps as i64).unwrap();
+        (folder, layout)
+    }
+
+    #[test]
+    fn a_store_of_every_earlier_version_is_read_and_written_with_what_it_has() {
+        type Open = fn(&Layout) -> Result<Connection, StoreError>;
+        for steps in 1..=STEPS.len() {
+            for open in [open_reader as Open, open_writer as Open] {
+                let (_folder, layout) = after(steps);
+                let database = open(&layout).unwrap();
+                assert_eq!(user_version(&database).unwrap(), KNOWN);
+                let count = |table: &str| -> i64 {
+                    let sql = format!("SELECT count(*) FROM {table}");
+                    database.query_row(&sql, [], |row| row.get(0)).unwrap()
+                };
+                assert_eq!((count("run"), count("judgement")), (1, 0), "{steps}");
+            }
+        }
+    }
 }

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use super::expectations::{self, report_conflicts};
+use super::judged::{read_answers, read_tone};
 use super::model::TestCase;
-use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems, Value};
+use crate::record::AnswerChoice;
+use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems};
 
 /// Keys that later versions know.
-const LATER: [&str; 4] = ["tone", "workspace", "skillTriggered", "servers"];
+const LATER: [&str; 3] = ["workspace", "skillTriggered", "servers"];
 
 /// A test case, and where its name stands.
 pub(super) struct Read {
@@ -38,11 +40,13 @@ pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<R
     }
     let answers = match fields.get("answers") {
         Some(item) => read_answers(&item, problems),
-        None => Some(Vec::new()),
+        None => Some((AnswerChoice::InOrder, Vec::new())),
     };
+    let tone = fields.get("tone").map(|item| read_tone(&item, problems));
     let expected_outcome = fields.get("expectedOutcome").map(|item| item.filled_text(problems));
     fields.finish(problems);
     let (name, name_at) = name?;
+    let (answer_choice, answers) = answers?;
     Some(Read {
         case: TestCase {
             name,
@@ -50,9 +54,14 @@ pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<R
             prompt: prompt?.value,
             expected_tools: expected_tools?,
             expectations: read.expectations,
-            answers: answers?,
+            answers,
             expected_outcome: match expected_outcome {
                 Some(text) => Some(text?.value),
+                None => None,
+            },
+            answer_choice,
+            tone: match tone {
+                Some(tone) => Some(tone?),
                 None => None,
             },
         },
@@ -90,17 +99,8 @@ fn read_expected_tools(fields: &mut Fields<'_>, none_expected: bool, problems: &
     texts(&item, problems)
 }
 
-fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    if let Value::Mapping(_) = &item.node.value {
-        let problem = item.problem(problems, "a choice of answers is not supported in this version");
-        problems.add(problem.accepted("a list of texts, sent one after another"));
-        return None;
-    }
-    texts(item, problems)
-}
-
 /// A list of texts that are not empty.
-fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+pub(super) fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let items = item.list(problems)?;
     let texts: Vec<String> = items
         .iter()

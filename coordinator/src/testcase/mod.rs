@@ -5,6 +5,7 @@
 mod bitmcp_eval;
 mod error;
 mod expectations;
+mod judged;
 mod load;
 mod model;
 #[cfg(test)]

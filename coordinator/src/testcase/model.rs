@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::expectation::Expectations;
-use crate::record::TestCaseRecord;
+use crate::record::{AnswerChoice, TestCaseRecord, Tone};
 
 /// A prompt, and what an agent should do with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +22,21 @@ pub struct TestCase {
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
     pub expected_outcome: Option<String>,
+    /// Who picks among `answers`.
+    pub answer_choice: AnswerChoice,
+    /// How the agent is to speak.
+    pub tone: Option<Tone>,
 }
 
 impl TestCase {
+    /// Why it cannot be used without a judge, if so: the key that needs one.
+    pub fn needs_judge(&self) -> Option<&'static str> {
+        if self.answer_choice == AnswerChoice::Judge {
+            return Some("answers.choose");
+        }
+        self.tone.as_ref().map(|_| "tone")
+    }
+
     /// Whether `--filter` names it: `part` is in its name or in its file.
     pub fn matches(&self, part: &str) -> bool {
         self.name.contains(part) || self.file.contains(part)
@@ -41,6 +53,8 @@ impl From<&TestCase> for TestCaseRecord {
             expectations: case.expectations.clone(),
             answers: case.answers.clone(),
             expected_outcome: case.expected_outcome.clone(),
+            answer_choice: case.answer_choice,
+            tone: case.tone.clone(),
         }
     }
 }
@@ -64,6 +78,15 @@ pub fn fingerprint(cases: &[TestCase]) -> String {
         part(&serde_json::to_string(&case.expectations).unwrap_or_default());
         part(if case.expected_outcome.is_some() { "1" } else { "0" });
         part(case.expected_outcome.as_deref().unwrap_or_default());
+        part(if case.answer_choice == AnswerChoice::Judge {
+            "judge"
+        } else {
+            ""
+        });
+        if let Some(tone) = &case.tone {
+            part(&tone.rubric);
+            part(if tone.gate { "gate" } else { "" });
+        }
     }
     hex::encode(hash.finalize())
 }

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::expectation::Expectations;
-use crate::record::TestCaseRecord;
+use crate::record::{AnswerChoice, TestCaseRecord};
 use crate::source::{FilesystemSource, MemorySource};
 
 fn load_one(text: &str) -> TestCase {
@@ -32,6 +32,8 @@ fn every_key_of_the_format_is_read() {
         expectations: Expectations::default(),
         answers: vec!["Use A.".to_owned(), "Yes.".to_owned()],
         expected_outcome: Some("Names the warmer one.\n".to_owned()),
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     assert_eq!(case, expected);
     let record = TestCaseRecord::from(&case);

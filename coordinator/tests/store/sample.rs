@@ -1,7 +1,7 @@
 //! Small records that the tests vary.
 
 use mcproctor::outcome::Outcome;
-use mcproctor::record::{AgentRecord, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
+use mcproctor::record::{AgentRecord, AnswerChoice, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
 use mcproctor::store::Store;
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::{CallState, ToolCall};
@@ -31,6 +31,8 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     RunRecord {
         id: RunId::new(id),
@@ -49,6 +51,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         seed: 7,
         notices: Vec::new(),
         thresholds: Default::default(),
+        judge: None,
     }
 }
 

@@ -9,7 +9,7 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::Transport;
 use secrecy::ExposeSecret;
 
-use super::super::{OverrideError, Overrides, ReportFormat, Source};
+use super::super::{JudgeProvider, OverrideError, Overrides, ReportFormat, Source};
 use super::{Folder, SMALLEST, environment, header_values, http};
 
 #[test]
@@ -57,10 +57,52 @@ fn a_config_of_bitmcp_eval_is_taken_as_it_is() {
     assert_eq!(names, ["claude", "codex"]);
     assert_eq!(config.run.turn_timeout, Duration::from_secs(60));
     assert_eq!(config.report.out_dir, Path::new("/home/user/reports"));
+    let judge = config.judge.unwrap();
+    assert_eq!(judge.base_url.as_str(), "http://127.0.0.1:11434/v1");
     assert_eq!(
-        config.notices,
-        ["the judge (line 22) is not run in this version: only tool calls are validated"]
+        (judge.model.as_str(), judge.timeout),
+        ("qwen2.5:7b", Duration::from_secs(60))
     );
+    assert!(judge.api_key.is_none() && config.notices.is_empty());
+}
+
+#[test]
+fn a_judge_on_this_machine_needs_no_key_and_any_other_takes_it_from_a_variable() {
+    let judge = |rest: &str, variable: &str| {
+        let folder = Folder::with(&format!(
+            "{SMALLEST}judge: {{baseUrl: 'https://models.example/v1', model: m{rest}}}\n"
+        ));
+        folder.load(&environment([("KEY", variable)])).judge.unwrap()
+    };
+    let plain = judge("", "");
+    assert_eq!(
+        (plain.provider, plain.timeout),
+        (JudgeProvider::OpenAiCompatible, Duration::from_secs(60))
+    );
+    assert!(plain.api_key.is_none());
+    let with_key = judge(
+        ", apiKey: '${KEY}', timeoutSeconds: 5, provider: openai-compatible",
+        "k-1\n",
+    );
+    assert_eq!(with_key.api_key.unwrap().expose_secret(), "k-1");
+    assert_eq!(with_key.timeout, Duration::from_secs(5));
+    assert!(
+        judge(", apiKey: '${KEY}'", "").api_key.is_none(),
+        "an empty variable is no key"
+    );
+}
+
+#[test]
+fn the_judge_is_part_of_what_a_resumed_run_agrees_with_and_its_key_is_not() {
+    let folder = Folder::with(SMALLEST);
+    let print = |judge: &str| {
+        std::fs::write(folder.path("eval.yaml"), format!("{SMALLEST}{judge}")).unwrap();
+        folder.load(&environment([])).fingerprint()
+    };
+    let one = |rest: &str| print(&format!("judge: {{baseUrl: 'http://h/v1', model: m{rest}}}\n"));
+    assert_ne!(print(""), one(""));
+    assert_eq!(one(""), one(", apiKey: k, timeoutSeconds: 7"));
+    assert_ne!(one(""), print("judge: {baseUrl: 'http://h/v1', model: n}\n"));
 }
 
 #[test]

@@ -10,7 +10,8 @@ const SENTINEL: &str = "s3cr3t-sentinel";
 fn no_secret_is_in_debug_output_but_all_are_known() {
     let folder = Folder::with(
         "mcp: {url: 'https://h/mcp?token=${S}', headers: [{name: a, value: '${S}-header'}]}\ntestcases: {path: c}\n\
-         run: {agents: [{kind: claude, apiKey: '${S}-key', args: ['--token=${S}'], env: {A: '${S}-env'}}]}\n",
+         run: {agents: [{kind: claude, apiKey: '${S}-key', args: ['--token=${S}'], env: {A: '${S}-env'}}]}\n\
+         judge: {baseUrl: 'http://h/v1?k=${S}-query', model: m, apiKey: '${S}-judge'}\n",
     );
     let environment = environment([("S", SENTINEL)]);
     let config = folder.load(&environment);
@@ -24,7 +25,7 @@ fn no_secret_is_in_debug_output_but_all_are_known() {
         .collect();
     assert_eq!(
         known,
-        ["header", "env", "key"].map(|suffix| format!("{SENTINEL}-{suffix}"))
+        ["header", "env", "key", "judge", "query"].map(|suffix| format!("{SENTINEL}-{suffix}"))
     );
 }
 

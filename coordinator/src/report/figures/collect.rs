@@ -7,6 +7,7 @@ use mcproctor_proto::agent::AgentKind;
 use crate::record::{AttemptRecord, RunRecord};
 use crate::report::pass::{Findings, walk};
 use crate::report::tally::counts;
+use crate::report::judge::JudgeFigures;
 use crate::report::{Iteration, ReportError, RunData, ServersSeen};
 
 use super::tools::Tools;
@@ -39,6 +40,8 @@ pub struct Figures {
     pub models: Vec<BTreeSet<String>>,
     /// Sandbox levels that attempts really ran in, by agent index.
     pub sandboxes: Vec<BTreeSet<&'static str>>,
+    /// What the judge said, over the results that passed or failed, and by cell.
+    pub judge: JudgeFigures,
     /// When the last attempt ended, in milliseconds of Unix time; `None` before the first.
     pub last_end_unix_ms: Option<i64>,
     tools: Tools,
@@ -81,6 +84,7 @@ impl Figures {
             servers: ServersSeen::default(),
             models: vec![BTreeSet::new(); run.agents.len()],
             sandboxes: vec![BTreeSet::new(); run.agents.len()],
+            judge: JudgeFigures::of(run),
             last_end_unix_ms: None,
             tools: Tools::default(),
         }
@@ -101,6 +105,7 @@ impl Figures {
         for earlier in &iteration.earlier {
             self.ended(earlier.started_at_unix_ms, earlier.duration_ms);
         }
+        self.judge.add(iteration);
         let (Some(result), Some(case)) = (&iteration.result, run.test_case_of(iteration.cell)) else {
             return;
         };

@@ -14,6 +14,7 @@ use crate::report::text::cut;
 use crate::report::time::rfc3339;
 use crate::report::{EarlierAttempt, Iteration, ReportError, RunData};
 
+use super::judge::JudgementView;
 use super::row::why;
 
 /// Arguments and results are cut here; `results.json` keeps more.
@@ -33,6 +34,8 @@ const MOST_CALLS: usize = 500;
 pub(super) struct DetailView<'a> {
     iteration: u32,
     earlier: Vec<EarlierView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<JudgementView>,
     #[serde(flatten)]
     result: Option<ResultView<'a>>,
 }
@@ -125,6 +128,7 @@ impl<'a> DetailView<'a> {
         Ok(Self {
             iteration: iteration.number,
             earlier: iteration.earlier.iter().map(EarlierView::of).collect(),
+            judge: JudgementView::of(iteration),
             result: match &iteration.result {
                 Some(result) => Some(ResultView::of(result, stderr(data, result)?)),
                 None => None,

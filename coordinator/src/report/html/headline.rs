@@ -156,6 +156,7 @@ fn tiles(run: &RunRecord, figures: &Figures) -> Vec<Tile> {
             .unwrap_or_default();
         tiles.push(tile("none", "cost", dollars(cost), each));
     }
+    tiles.extend(super::judge::tile(figures));
     tiles
 }
 

@@ -17,6 +17,7 @@ mod facts;
 mod forest;
 mod grid;
 mod headline;
+mod judge;
 mod page;
 mod pieces;
 mod row;

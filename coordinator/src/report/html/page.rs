@@ -16,6 +16,7 @@ use super::facts::{Fact, facts};
 use super::forest::ForestView;
 use super::grid::GridView;
 use super::headline::HeadlineView;
+use super::judge::{JudgePanel, left_to_judge};
 use super::tools::ToolsView;
 use super::trouble::TroubleView;
 use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
@@ -28,6 +29,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("../../../templates/report/script/pieces.js"),
     include_str!("../../../templates/report/script/choices.js"),
     include_str!("../../../templates/report/script/filters.js"),
+    include_str!("../../../templates/report/script/judge.js"),
     include_str!("../../../templates/report/script/groups.js"),
     include_str!("../../../templates/report/script/rows.js"),
     include_str!("../../../templates/report/script/json.js"),
@@ -38,7 +40,10 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("../../../templates/report/script/start.js"),
 );
 
-const STYLE: &str = include_str!("../../../templates/report/report.css");
+const STYLE: &str = concat!(
+    include_str!("../../../templates/report/report.css"),
+    include_str!("../../../templates/report/judge.css"),
+);
 
 /// Seconds between two looks at a page whose run goes on.
 const RELOAD_SECONDS: u32 = 10;
@@ -59,6 +64,7 @@ pub(super) struct Page {
     grid: GridView,
     agents: Vec<AgentView>,
     facts: Vec<Fact>,
+    judge: Option<JudgePanel>,
     /// What the script needs to know, as JSON that is safe inside a script element.
     plan: String,
 }
@@ -76,6 +82,7 @@ struct Plan<'a> {
     cells: Vec<CellView<'a>>,
     tools: Vec<&'a str>,
     several_servers: bool,
+    judge: bool,
 }
 
 #[derive(Serialize)]
@@ -88,6 +95,7 @@ struct Case<'a> {
     expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
+    judged: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -100,6 +108,7 @@ struct CellView<'a> {
     failed: Option<String>,
     invalid: Option<String>,
     attempts: u64,
+    judge_disagrees: u64,
 }
 
 impl Page {
@@ -122,6 +131,7 @@ impl Page {
             grid: GridView::of(run, figures),
             agents: AgentView::all(run, figures),
             facts: facts(data, figures),
+            judge: JudgePanel::of(run, figures),
             plan: json_for_script(&plan(data, figures))?,
         })
     }
@@ -150,12 +160,14 @@ fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
                 expectations: &case.expectations,
                 answers: &case.answers,
                 expected_outcome: case.expected_outcome.as_deref(),
+                judged: left_to_judge(case),
             })
             .collect(),
         cells: figures
             .cells
             .iter()
-            .map(|cell| {
+            .enumerate()
+            .map(|(index, cell)| {
                 let rate = RateView::of(cell.group.tally.pass_rate());
                 CellView {
                     marks: &cell.marks,
@@ -165,11 +177,13 @@ fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
                     failed: failed_by_class(&cell.group.tally),
                     invalid: invalid_by_cause(&cell.group.tally),
                     attempts: cell.group.attempts.total(),
+                    judge_disagrees: figures.judge.disagreements.get(index).copied().unwrap_or(0),
                 }
             })
             .collect(),
         tools,
         several_servers: run.servers.len() > 1,
+        judge: run.judge.is_some(),
     }
 }
 

@@ -34,6 +34,9 @@ pub(super) struct RowView {
     warnings: usize,
     tokens: Option<u64>,
     cost_usd: Option<f64>,
+    /// How the judge's verdict stands to the outcome, see [`super::judge::row`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<&'static str>,
     /// The piece that holds the details; `null` when the page would be too large with it.
     piece: Option<u32>,
 }
@@ -63,6 +66,7 @@ impl RowView {
                 _ => None,
             },
             cost_usd: usage.cost_usd,
+            judge: super::judge::row(iteration),
             piece,
         }
     }

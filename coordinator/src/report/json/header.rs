@@ -6,10 +6,12 @@ use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
 use crate::expectation::Expectations;
-use crate::record::{RunRecord, RunState};
+use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
 use crate::report::time::rfc3339;
 use crate::report::{Face, Figures, Group, RunData, Share, Tally, ToolFigures};
 use crate::stats::{Rate, Spread};
+
+use super::judge::JudgeCountsView;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,6 +35,8 @@ pub(super) struct RunView<'a> {
     servers: Vec<ServerView<'a>>,
     test_cases: Vec<TestCaseView<'a>>,
     notices: &'a [String],
+    /// Who gives a second opinion; `null` in a run without a judge.
+    judge: Option<&'a JudgeRecord>,
     /// Cells in which a server's tool list changed between iterations.
     tool_list_drift: Vec<DriftView<'a>>,
 }
@@ -76,6 +80,8 @@ struct TestCaseView<'a> {
     expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
+    answer_choice: AnswerChoice,
+    tone: Option<&'a Tone>,
 }
 
 #[derive(Serialize)]
@@ -142,9 +148,12 @@ impl<'a> RunView<'a> {
                     expectations: &case.expectations,
                     answers: &case.answers,
                     expected_outcome: case.expected_outcome.as_deref(),
+                    answer_choice: case.answer_choice,
+                    tone: case.tone.as_ref(),
                 })
                 .collect(),
             notices: &run.notices,
+            judge: run.judge.as_ref(),
             tool_list_drift: figures
                 .servers
                 .drifted()
@@ -227,6 +236,7 @@ pub(super) struct TotalsView {
     planned: u64,
     #[serde(flatten)]
     group: GroupView,
+    judge: Option<JudgeCountsView>,
 }
 
 impl TotalsView {
@@ -236,6 +246,7 @@ impl TotalsView {
             test_cases: run.test_cases.len(),
             planned: run.total_iterations(),
             group: GroupView::of(&figures.total, run.total_iterations()),
+            judge: JudgeCountsView::of(figures),
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::report::iteration::usage_of;
 use crate::report::text::cut;
 use crate::report::{EarlierAttempt, Iteration};
 
+use super::judge::JudgementView;
+
 /// Arguments and results above this are left out; size and hash stay.
 const MOST_JSON_BYTES: usize = 64 * 1024;
 
@@ -106,6 +108,8 @@ struct ResultView<'a> {
     exposures: &'a [Exposure],
     traffic: &'a ModelTraffic,
     evidence: &'a [EvidenceRef],
+    /// `null` when the judge said nothing.
+    judge: Option<JudgementView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -187,6 +191,7 @@ impl<'a> IterationView<'a> {
                 exposures: &result.exposures,
                 traffic: &result.traffic,
                 evidence: &result.evidence,
+                judge: JudgementView::of(iteration),
             }),
         }
     }

@@ -4,6 +4,7 @@ mod draft;
 mod findings;
 mod header;
 mod iteration;
+mod judge;
 
 pub use draft::SCHEMA_VERSION;
 pub(super) use draft::{Draft, render};

@@ -8,9 +8,12 @@ use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
 use super::{Attempt, Stored, Task};
+use crate::conversation::Conversation;
+use crate::event::AttemptKey;
 use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
-use crate::record::{AttemptRecord, ExpectationResult};
+use crate::record::{AttemptRecord, ExpectationResult, TestCaseRecord};
 use crate::scheduler::state::Conclusion;
+use crate::store::PutAttempt;
 use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
 
 impl Task {
@@ -27,7 +30,7 @@ impl Task {
             return;
         }
         match self.wanted_evidence(&lease, &report) {
-            None => self.conclude(worker, lease, report, None),
+            None => self.settle(worker, lease, report, None),
             Some(sha256) => self.read_calls(worker, lease, report, sha256),
         }
     }
@@ -63,18 +66,25 @@ impl Task {
         });
     }
 
-    pub(super) fn on_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, evidence: Option<&[u8]>) {
+    pub(super) fn on_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, evidence: Option<Vec<u8>>) {
         self.reading.remove(&lease.attempt);
         // Meanwhile the lease may have ended.
         if self.state.holds(&lease) {
-            self.conclude(worker, lease, report, evidence);
+            self.settle(worker, lease, report, evidence);
         } else {
             self.send(worker, Order::Acknowledged { lease, accepted: false });
         }
     }
 
+    /// Concludes the attempt, unless the judge has to be asked first.
+    fn settle(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<Vec<u8>>) {
+        if !self.ask_for_tone(worker, &lease, &report, calls_in_full.as_deref()) {
+            self.conclude(worker, lease, report, calls_in_full.as_deref());
+        }
+    }
+
     /// Gives the attempt its verdict and hands its record to the store.
-    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<&[u8]>) {
+    pub(super) fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<&[u8]>) {
         let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
             return;
         };
@@ -82,19 +92,16 @@ impl Task {
         let conversation = &attempt.conversation;
 
         let work = Arc::clone(&self.work);
-        let whole = calls_in_full.map(|evidence| with_whole_arguments(&conversation.calls, evidence));
-        let observed = Observed {
-            calls: whole.as_deref().unwrap_or(&conversation.calls),
-            ..conversation.observed()
-        };
-        let expectations = work
+        let mut expectations = work
             .run
             .test_case_of(attempt.slot.cell as usize)
-            .map(|case| check(case, &observed))
+            .map(|case| checked(case, conversation, calls_in_full))
             .unwrap_or_default();
+        let judge_fault = attempt.asked.add_tone(&mut expectations);
+        let faults = [&report.machinery_fault, &conversation.judge_fault, &judge_fault];
         let verdict = decide(&Facts {
-            interrupted: self.finished.cancelled && !conversation.is_over(),
-            machinery_fault: report.machinery_fault.as_deref(),
+            interrupted: self.finished.cancelled && (!conversation.is_over() || attempt.asked.awaits_tone()),
+            machinery_fault: faults.into_iter().find_map(Option::as_deref),
             conversation,
             expectations: &expectations,
         });
@@ -117,12 +124,20 @@ impl Task {
         if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
             self.finished.invalid += 1;
         }
+        let said = std::mem::take(&mut attempt.asked.said);
         let record = Box::new(record_of(attempt, report, verdict, expectations, last));
         self.storing.insert(lease.attempt.clone());
         let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
         let run = self.work.run.id.clone();
         tokio::spawn(async move {
-            let result = store.put_attempt(&run, lease.epoch, &record).await;
+            let mut result = store.put_attempt(&run, lease.epoch, &record).await;
+            // Before anybody hears of the attempt: whoever judges it goes on from what was said already.
+            if matches!(result, Ok(PutAttempt::Accepted))
+                && !said.is_empty()
+                && let Err(error) = store.put_judgement(&run, key_of(&record), &said).await
+            {
+                result = Err(error);
+            }
             // The receiver outlives everything that is being stored.
             let _ = stored
                 .send(Stored::Attempt {
@@ -154,6 +169,28 @@ impl Task {
         };
         self.conclude(&worker, lease, report, None);
     }
+}
+
+fn key_of(record: &AttemptRecord) -> AttemptKey {
+    AttemptKey {
+        cell: record.cell,
+        iteration: record.iteration,
+        attempt: record.attempt,
+    }
+}
+
+/// What became of the expectations, with the arguments of calls that were too large for the report read from the evidence.
+pub(super) fn checked(
+    case: &TestCaseRecord,
+    conversation: &Conversation,
+    calls_in_full: Option<&[u8]>,
+) -> Vec<ExpectationResult> {
+    let whole = calls_in_full.map(|evidence| with_whole_arguments(&conversation.calls, evidence));
+    let observed = Observed {
+        calls: whole.as_deref().unwrap_or(&conversation.calls),
+        ..conversation.observed()
+    };
+    check(case, &observed)
 }
 
 fn record_of(

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use super::keys::{Filter, Viewer};
 use super::{list, running};
 use crate::ui::figures::{about, clock, counted, file_url, invalid, rate, repeated};
+use crate::ui::judge;
 use crate::ui::model::{Plan, View};
 use crate::ui::row::{Columns, bar};
 use crate::ui::text::{fit, fit_middle, flow, width};
@@ -144,6 +145,7 @@ impl Screenful<'_> {
             workers => format!("{} running on {}", totals.running, counted(workers as u64, "worker")),
         });
         parts.extend(repeated(view));
+        parts.extend(judge::progress(view));
         lines.extend(flow(&parts, columns).into_iter().map(Line::raw));
         if let Some(reason) = view.stopping() {
             lines.push(Line::styled(

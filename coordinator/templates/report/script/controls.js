@@ -45,6 +45,7 @@ function setUp() {
   options("by-case", plan.cases.map((test) => test.name));
   $("by-tool").append(...plan.tools.map((tool) => el("option", { value: tool }, tool)));
   if (!plan.tools.length) $("by-tool").parentElement.hidden = true;
+  setUpJudge();
   bind("by-agent", "agent"); bind("by-case", "test"); bind("by-tool", "tool"); bind("by-trait", "only");
   $("find").value = state.q;
   $("find").addEventListener("input", () => {

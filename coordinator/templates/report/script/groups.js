@@ -21,7 +21,7 @@ function group(cell) {
     strip(figures.marks),
     el("span", { class: "group-figures" }, el("b", {}, figures.counts),
       figures.rate ? " " + figures.rate : "", figures.range ? el("span", { class: "note" }, figures.range) : null,
-      figures.invalid ? el("span", { class: "note invalid" }, figures.invalid) : null, matched));
+      figures.invalid ? el("span", { class: "note invalid" }, figures.invalid) : null, judgeCount(figures), matched));
   const body = el("div", { class: "group-body", hidden: true });
   const node = el("div", { class: "group", id: "cell-" + cell }, head, body);
   const made = { node, head, body, matched, items: new Map(), drawn: "" };
@@ -104,6 +104,7 @@ async function fill(cell) {
       el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : "expects no tool",
         ...Object.entries(test.expectations).map(([key, value]) => "; " + key + " " + JSON.stringify(value)),
         test.answers.length ? "; " + plural(test.answers.length, "scripted answer") : "", " · ", test.file),
+      judgedCase(test),
       test.expectedOutcome ? el("p", { class: "quiet" }, "a right answer: " + test.expectedOutcome) : null),
       made.list, made.more);
   }

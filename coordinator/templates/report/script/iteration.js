@@ -21,6 +21,7 @@ function detailNodes(row, detail) {
     nodes.push(...section("Expectations", el("ul", {}, detail.expectations.map((it) => el("li", { class: "line" },
       mark(it.met ? "passed" : "failed", it.met ? "met" : "not met"), el("span", {}, it.what, it.why ? el("span", { class: "note failed" }, " – " + it.why) : null, differences(it.differences)))))));
   }
+  nodes.push(...judgeNodes(detail));
   if (detail.turns) {
     const problems = [
       ...detail.turns.filter((turn) => turn.ending !== "completed").map((turn) => "Turn " + (turn.index + 1) + " ended with " + words(turn.ending) + (turn.detail ? ": " + turn.detail : "")),

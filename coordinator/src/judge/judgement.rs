@@ -1,0 +1,184 @@
+//! What the judge said of one attempt, and how that compares with what was measured.
+
+use mcproctor_proto::turn::Usage;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+
+/// What the judge came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgeVerdict {
+    /// The user got what was asked for.
+    Pass,
+    /// The user did not.
+    Fail,
+    /// The judge could not tell.
+    Uncertain,
+    /// The judge itself failed; the reasoning holds the cause. It says nothing about the agent.
+    Error,
+}
+
+impl JudgeVerdict {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Uncertain => "uncertain",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// How the judge's verdict stands to what was measured. Neither overrides the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// Both say passed, or both say failed.
+    Agrees,
+    /// One says passed, the other failed: the iterations worth reading.
+    Disagrees,
+    /// There is no clear verdict, or nothing to compare it with.
+    NotCompared,
+}
+
+impl Agreement {
+    /// Compares an outcome with a verdict. Only passed and failed are compared with only pass and fail.
+    pub fn between(outcome: Outcome, verdict: JudgeVerdict) -> Self {
+        match (outcome, verdict) {
+            (Outcome::Passed, JudgeVerdict::Pass) | (Outcome::Failed(_), JudgeVerdict::Fail) => Self::Agrees,
+            (Outcome::Passed, JudgeVerdict::Fail) | (Outcome::Failed(_), JudgeVerdict::Pass) => Self::Disagrees,
+            (_, JudgeVerdict::Uncertain | JudgeVerdict::Error) | (Outcome::Invalid(_) | Outcome::Aborted, _) => {
+                Self::NotCompared
+            }
+        }
+    }
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Disagrees => "disagrees",
+            Self::NotCompared => "not_compared",
+        }
+    }
+
+    /// For readers, so that a missing mark is never taken for an oversight.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees with the measured result",
+            Self::Disagrees => "disagrees with the measured result",
+            Self::NotCompared => "not compared: there is no clear verdict",
+        }
+    }
+}
+
+/// One answer of the judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Opinion {
+    /// What it came to.
+    pub verdict: JudgeVerdict,
+    /// Why, in its own words; the cause when the judge failed.
+    pub reasoning: String,
+    /// The model that answered, as the endpoint names it; the configured one when it does not.
+    pub model: String,
+    /// Tokens and money of every request that it took, as far as the endpoint reports them.
+    pub usage: Usage,
+    /// From the first request to the answer, pauses included, in milliseconds.
+    pub duration_ms: u64,
+    /// When it was given, in milliseconds of Unix time.
+    pub at_unix_ms: i64,
+}
+
+impl Opinion {
+    /// Whether the judge came to anything at all.
+    pub fn is_clear(&self) -> bool {
+        self.verdict != JudgeVerdict::Error
+    }
+}
+
+/// A reply that the judge picked after a turn, or did not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplyChoice {
+    /// The turn after which it was asked, from 0.
+    pub after_turn: u32,
+    /// The place of the reply in the test case, from 0; `None` when none fits.
+    pub reply: Option<usize>,
+    /// Why, in its own words.
+    pub reasoning: String,
+    /// The model that answered.
+    pub model: String,
+    /// Tokens and money.
+    pub usage: Usage,
+    /// Milliseconds.
+    pub duration_ms: u64,
+}
+
+/// Everything that the judge said of one attempt.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judgement {
+    /// Whether the user got what was asked for; `None` while that is not judged.
+    #[serde(default)]
+    pub opinion: Option<Opinion>,
+    /// Whether the agent kept to the tone that the test case describes, if it describes one.
+    #[serde(default)]
+    pub tone: Option<Opinion>,
+    /// The replies it picked.
+    #[serde(default)]
+    pub choices: Vec<ReplyChoice>,
+}
+
+impl Judgement {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.opinion.is_none() && self.tone.is_none() && self.choices.is_empty()
+    }
+
+    /// Whether it holds the judge's own opinion of the attempt. One that failed is asked for again when a run is resumed.
+    pub fn is_settled(&self) -> bool {
+        self.opinion.as_ref().is_some_and(Opinion::is_clear)
+    }
+
+    /// Tokens and money of all of it.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        for opinion in self.opinion.iter().chain(&self.tone) {
+            usage.add(&opinion.usage);
+        }
+        for choice in &self.choices {
+            usage.add(&choice.usage);
+        }
+        usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{FailureClass, InvalidCause};
+
+    #[test]
+    fn only_clear_verdicts_are_compared_and_only_with_what_says_something_about_the_agent() {
+        use Agreement::{Agrees, Disagrees, NotCompared};
+        use JudgeVerdict::{Error, Fail, Pass, Uncertain};
+        let failed = Outcome::Failed(FailureClass::WrongTool);
+        for (outcome, verdict, expected) in [
+            (Outcome::Passed, Pass, Agrees),
+            (Outcome::Passed, Fail, Disagrees),
+            (Outcome::Passed, Uncertain, NotCompared),
+            (Outcome::Passed, Error, NotCompared),
+            (failed, Pass, Disagrees),
+            (failed, Fail, Agrees),
+            (failed, Uncertain, NotCompared),
+            (failed, Error, NotCompared),
+            (Outcome::Invalid(InvalidCause::Server), Pass, NotCompared),
+            (Outcome::Aborted, Fail, NotCompared),
+        ] {
+            assert_eq!(Agreement::between(outcome, verdict), expected, "{outcome} {verdict:?}");
+        }
+    }
+}
