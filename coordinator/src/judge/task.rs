@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -66,14 +66,16 @@ impl Judging {
     }
 
     /// The run is over: waits for what is left, within a time that is said, or until `stopped` comes.
-    pub async fn finish(mut self, stopped: impl Future<Output = ()>) -> LeftOut {
+    ///
+    /// # Errors
+    /// When its own code failed; what it had stored is there.
+    pub async fn finish(mut self, stopped: impl Future<Output = ()>) -> Result<LeftOut, JoinError> {
         self.finish.cancel();
         tokio::select! {
-            left = &mut self.task => return left.unwrap_or_default(),
+            left = &mut self.task => return left,
             () = stopped => self.stop.cancel(),
         }
-        // A panic in it spoils no result: what it had stored is there.
-        (&mut self.task).await.unwrap_or_default()
+        (&mut self.task).await
     }
 }
 

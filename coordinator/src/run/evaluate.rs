@@ -171,9 +171,13 @@ pub async fn evaluate(
     // Those of earlier processes of the run are as invalid as this one's.
     finished.invalid += invalid_before;
     if let Some(judging) = judging {
-        let left = judging.finish(async { drop(stop_waiting.asked().await) }).await;
-        finished.cancelled |= left.stopped;
-        finished.not_judged = left.iterations;
+        match judging.finish(async { drop(stop_waiting.asked().await) }).await {
+            Ok(left) => finished.cancelled |= left.stopped,
+            // What it had stored is there, and no result depends on it.
+            Err(error) => events.say(Event::Notice {
+                text: format!("the judge broke off: {error}"),
+            }),
+        }
     }
 
     let state = if finished.stopped.is_none() {

@@ -84,6 +84,4 @@ pub struct Finished {
     pub cancelled: bool,
     /// Iterations that stayed invalid.
     pub invalid: u64,
-    /// Iterations that the judge did not get to.
-    pub not_judged: u64,
 }

@@ -22,7 +22,7 @@ pub(crate) fn mixed(iterations: u32) -> MemoryRun {
         agent("claude", "claude", Some("2.1.197"), Some("claude-sonnet-4-5"), false),
         agent("codex", "codex", Some("0.171.0"), Some("gpt-5.4"), true),
     ];
-    run.notices = vec!["The judge block is not run in this version.".to_owned()];
+    run.notices = vec!["The model is scripted: these rates say nothing about any real one.".to_owned()];
     attempts_of(run)
 }
 

@@ -32,17 +32,18 @@ impl JudgePanel {
             format!("{} agree with the measured result", tally.agrees),
             format!("{} disagree", tally.disagrees),
         ];
-        let further = [
-            (tally.not_compared, "not compared, because there is no clear verdict"),
-            (tally.errors, "on which the judge failed"),
-            (missing, "not judged"),
-        ];
-        counts.extend(
-            further
-                .iter()
-                .filter(|(n, _)| *n > 0)
-                .map(|(n, words)| format!("{n} {words}")),
+        let mut further = |n: u64, words: String| {
+            if n > 0 {
+                counts.push(words);
+            }
+        };
+        let unclear = tally.not_compared;
+        further(
+            unclear,
+            format!("{unclear} not compared, because there is no clear verdict"),
         );
+        further(tally.errors, format!("on {} the judge failed", tally.errors));
+        further(missing, format!("{missing} not judged"));
         Some(Self {
             model: judge.model.clone(),
             base_url: judge.base_url.clone(),

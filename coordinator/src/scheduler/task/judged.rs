@@ -21,7 +21,7 @@ const NO_JUDGE: &str = "the config has no judge";
 pub(super) struct Asked {
     /// What the judge has said so far.
     pub(super) said: Judgement,
-    /// The turn after which a choice was asked for, so that a turn that is told again asks nothing.
+    /// The last turn after which a choice was asked for.
     choice_after: Option<u32>,
     tone: ToneGate,
 }
@@ -58,6 +58,11 @@ pub(super) enum Judged {
 }
 
 impl Asked {
+    /// Whether a choice is to be asked for after this turn: a turn that is told again asks nothing.
+    fn begin_choice(&mut self, after_turn: u32) -> bool {
+        self.choice_after.replace(after_turn) != Some(after_turn)
+    }
+
     pub(super) fn awaits_tone(&self) -> bool {
         matches!(self.tone, ToneGate::Awaited { .. })
     }
@@ -101,7 +106,7 @@ impl Task {
         let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
             return;
         };
-        if attempt.asked.choice_after.replace(after_turn) == Some(after_turn) {
+        if !attempt.asked.begin_choice(after_turn) {
             return;
         }
         let Some(case) = work.run.test_case_of(attempt.slot.cell as usize).cloned() else {
@@ -347,6 +352,14 @@ mod tests {
         let mut expectations = vec![other(false)];
         assert_eq!(asked(JudgeVerdict::Error).add_tone(&mut expectations), None);
         assert_eq!(expectations.len(), 1);
+    }
+
+    #[test]
+    fn a_turn_that_is_told_again_asks_for_no_second_choice() {
+        let mut asked = Asked::default();
+        assert!(asked.begin_choice(0));
+        assert!(!asked.begin_choice(0));
+        assert!(asked.begin_choice(1));
     }
 
     #[test]
