@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "report/command.rs"]
+mod command;
 #[path = "report/figures.rs"]
 mod figures;
 #[path = "report/junit.rs"]

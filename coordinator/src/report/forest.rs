@@ -120,7 +120,7 @@ fn groups(run: &RunRecord, figures: &Figures) -> Vec<ForestRow> {
         row.tally.merge(&cell.group.tally);
         row.estimate.rate = row.tally.pass_rate();
     }
-    rows.sort_by(|a, b| share_failed(&b.tally).cmp(&share_failed(&a.tally)));
+    rows.sort_by_key(|row| std::cmp::Reverse(share_failed(&row.tally)));
     rows
 }
 

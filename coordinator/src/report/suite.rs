@@ -46,7 +46,7 @@ pub(super) fn suite(cells: &[Cell]) -> Suite {
                 range: Some(suite.range),
                 ..all
             }),
-            method: "mean over test cases, stratified Wilson".to_owned(),
+            method: "stratified Wilson".to_owned(),
         },
         pooled: Estimate {
             rate: all,
@@ -60,7 +60,7 @@ pub(super) fn suite(cells: &[Cell]) -> Suite {
                     ..all
                 },
                 method: format!(
-                    "mean over {} test cases, Wilson on effective N {:.1}",
+                    "{} test cases, Wilson on effective N {:.1}",
                     like.cases, like.effective_n
                 ),
             },
@@ -82,9 +82,9 @@ pub(super) fn with_invalid(tally: &Tally) -> Option<Interval> {
     bounds_with_invalid(count(tally), invalid).filter(|_| invalid > 0)
 }
 
-/// The same in words: `; whatever they would have come to: 60–97%`.
+/// The same in words: `with them 60–97%`.
 pub(super) fn with_invalid_words(tally: &Tally) -> Option<String> {
-    with_invalid(tally).map(|range| format!("whatever they would have come to: {}", percent_range(range)))
+    with_invalid(tally).map(|range| format!("with them {}", percent_range(range)))
 }
 
 fn count(tally: &Tally) -> Count {

@@ -373,7 +373,7 @@ pub(super) fn cells(run: &RunRecord, figures: &Figures) -> Option<Section> {
         return None;
     }
     let failed = |tally: &Tally| (tally.failed() * 1_000).checked_div(tally.pass_rate().n);
-    cells.sort_by(|(_, a), (_, b)| failed(&b.group.tally).cmp(&failed(&a.group.tally)));
+    cells.sort_by_key(|(_, cell)| std::cmp::Reverse(failed(&cell.group.tally)));
     let rows = cells.into_iter().map(|(index, cell)| {
         let tally = &cell.group.tally;
         let [counts, rate, range] = rate_cells(tally.pass_rate());
