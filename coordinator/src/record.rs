@@ -40,6 +40,9 @@ pub struct RunRecord {
     pub seed: u64,
     /// Things to say at the top of every report.
     pub notices: Vec<String>,
+    /// The run whose recordings these are, judged against other test cases; `None` for a run that was held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graded_from: Option<RunId>,
 }
 
 impl RunRecord {

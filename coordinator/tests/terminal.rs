@@ -138,6 +138,7 @@ fn run() -> RunRecord {
         max_attempts: 3,
         seed: 0,
         notices: Vec::new(),
+        graded_from: None,
     }
 }
 

@@ -52,6 +52,7 @@ pub fn plan(
         max_attempts: config.run.max_attempts,
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
+        graded_from: None,
     };
     PlannedRun {
         record,
@@ -84,7 +85,7 @@ pub(super) fn fingerprint_of_run(config: &Config, cases: &[TestCase]) -> String 
 }
 
 /// The start in UTC and four random digits, so that names sort by time.
-fn run_id(now_unix_ms: i64) -> RunId {
+pub(super) fn run_id(now_unix_ms: i64) -> RunId {
     let start = jiff::Timestamp::from_millisecond(now_unix_ms).unwrap_or_default();
     RunId::new(format!(
         "{}-{:04x}",

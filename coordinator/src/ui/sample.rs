@@ -73,6 +73,7 @@ impl Sample {
             max_attempts: 3,
             seed: 7,
             notices: Vec::new(),
+            graded_from: None,
         }
     }
 

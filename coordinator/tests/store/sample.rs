@@ -48,6 +48,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         max_attempts: 3,
         seed: 7,
         notices: Vec::new(),
+        graded_from: None,
     }
 }
 

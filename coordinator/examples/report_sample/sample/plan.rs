@@ -73,6 +73,7 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         max_attempts: 3,
         seed: 17_446_744_073_709_551_557,
         notices: Vec::new(),
+        graded_from: None,
     }
 }
 

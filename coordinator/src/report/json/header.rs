@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
@@ -32,6 +33,7 @@ pub(super) struct RunView<'a> {
     agents: Vec<AgentView<'a>>,
     servers: Vec<ServerView<'a>>,
     test_cases: Vec<TestCaseView<'a>>,
+    graded_from: Option<&'a str>,
     notices: &'a [String],
     /// Cells in which a server's tool list changed between iterations.
     tool_list_drift: Vec<DriftView<'a>>,
@@ -144,6 +146,7 @@ impl<'a> RunView<'a> {
                     expected_outcome: case.expected_outcome.as_deref(),
                 })
                 .collect(),
+            graded_from: run.graded_from.as_ref().map(RunId::as_str),
             notices: &run.notices,
             tool_list_drift: figures
                 .servers
