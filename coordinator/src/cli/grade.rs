@@ -69,19 +69,19 @@ async fn graded(setup: GradeSetup) -> Exit {
         Ok(view) => view,
         Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
     };
-    let from = setup.run.clone();
     let result = grade(setup, events, clock).await;
     // What the view could not write, nobody can read: the exit code still tells.
     let _ = view.finished().await;
     match result {
-        Ok(regraded) => conclude(&from, &regraded),
+        Ok(regraded) => conclude(&regraded),
         Err(error @ RunError::Grade(_)) => complain(Exit::Usage, &format!("failed to {error}")),
         Err(error) => complain(Exit::Failure, &format!("failed to {}", chain(&error))),
     }
 }
 
-fn conclude(from: &RunId, regraded: &Regraded) -> Exit {
-    let mut text = format!("\ngraded {from} as {}: {}\n", regraded.run, regraded.changes.summary());
+fn conclude(regraded: &Regraded) -> Exit {
+    let summary = regraded.changes.summary();
+    let mut text = format!("\ngraded {} as {}: {summary}\n", regraded.from, regraded.run);
     let pairing = &regraded.pairing;
     let lines = regraded.changes.lines().into_iter();
     let not_graded = pairing.not_graded.iter().map(|why| format!("not graded: {why}"));

@@ -28,7 +28,7 @@ const AT_ONCE: usize = 128;
 
 /// What is judged again, and where what comes of it goes.
 pub struct GradeSetup {
-    /// The run.
+    /// The run; for one that was graded itself, the recordings are those of the run that it was graded from.
     pub run: RunId,
     /// The test cases as they are now.
     pub cases: Vec<TestCase>,
@@ -39,6 +39,8 @@ pub struct GradeSetup {
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Regraded {
+    /// The run whose recordings were judged.
+    pub from: RunId,
     /// The run that holds the results as they are now.
     pub run: RunId,
     /// What came out differently.
@@ -59,16 +61,13 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
     let GradeSetup { run: id, cases, report } = setup;
     // Only a folder that has a store: grading makes none.
     let reader = Reader::open(&report.out_dir)?;
-    let Some((then, state)) = reader.run(&id)? else {
-        return Err(RunError::Grade(format!(
-            "there is no run {id} in the store; `mcproctor list` shows those there are"
-        )));
-    };
+    let (then, state) = held_run(&reader, id)?;
     let now: Vec<TestCaseRecord> = cases.iter().map(TestCaseRecord::from).collect();
     let pairing = pair(&then, &now);
     if pairing.graded.is_empty() {
         return Err(RunError::Grade(format!(
-            "no test case of the run {id} can be judged: {}",
+            "no test case of the run {} can be judged: {}",
+            then.id,
             pairing.not_graded.join("; ")
         )));
     }
@@ -98,7 +97,7 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
     store.set_state(&run.id, state).await?;
     events.say(Event::RunStarted {
         run: Box::new(run.clone()),
-        already: changes.results(),
+        already: 0,
     });
     let report = ReportWriter::new(store.clone(), run.clone(), report, clock)
         .write(state)
@@ -113,12 +112,30 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
     // Everything is durable without it; whoever copies the database file alone has all of it with it.
     let _ = store.checkpoint().await;
     Ok(Regraded {
+        from: then.id,
         run: run.id.clone(),
         changes,
         pairing,
         invalid,
         report,
     })
+}
+
+/// The run, or the one that it was graded from in the end: recordings are judged as they were made.
+fn held_run(reader: &Reader, id: RunId) -> Result<(RunRecord, RunState), RunError> {
+    let mut id = id;
+    loop {
+        let Some((run, state)) = reader.run(&id)? else {
+            return Err(RunError::Grade(format!(
+                "there is no run {id} in the store; `mcproctor list` shows those there are"
+            )));
+        };
+        match run.graded_from {
+            // A run can only be graded from one that was there before it.
+            Some(from) if from != run.id => id = from,
+            _ => return Ok((run, state)),
+        }
+    }
 }
 
 /// The attempts of one iteration, one after another: the store takes nothing of an iteration that has its result.

@@ -1,0 +1,44 @@
+//! Mistakes in expectations, before anything runs.
+
+use crate::support::Bed;
+use crate::table::SCENARIOS;
+
+#[test]
+fn a_mistake_has_its_file_line_and_key_and_nothing_runs() {
+    let bed = Bed::new(SCENARIOS);
+    let text =
+        "prompt: x\nexpectedTools: [book]\nforbiddenTools: [book]\nexpectedArguments:\n  book:\n    city: {$regx: x}\n";
+    std::fs::write(bed.path("testcases/case.yaml"), text).unwrap();
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr
+            .contains("case.yaml:3:18: forbiddenTools[0]: `book` is forbidden"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr
+            .contains("case.yaml:6:19: expectedArguments.book.city[\"$regx\"]: there is no such matcher"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!bed.reports().exists(), "nothing was run");
+}
+
+#[test]
+fn a_tool_that_the_server_does_not_offer_is_named_whatever_is_said_of_it() {
+    let bed = Bed::new(SCENARIOS);
+    let text = "prompt: x\nexpectedTools: []\nforbiddenTools: [get_forcast]\nmaxCalls: {tools: {list_citys: 1}}\n\
+                expectedArguments: {get_weather_now: {}}\n";
+    std::fs::write(bed.path("testcases/case.yaml"), text).unwrap();
+    let ran = bed.start_program(&["check", "-c", "eval.yaml"]).wait();
+    assert_eq!(ran.code, Some(2));
+    for words in [
+        "forbids `get_forcast`, which the server does not offer; did you mean `get_forecast`?",
+        "limits `list_citys`, which the server does not offer",
+        "expects arguments of `get_weather_now`, which the server does not offer",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+}
