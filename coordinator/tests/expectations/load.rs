@@ -27,10 +27,10 @@ fn a_mistake_has_its_file_line_and_key_and_nothing_runs() {
 }
 
 #[test]
-fn a_tool_that_the_server_does_not_offer_is_named_whatever_is_said_of_it() {
+fn tools_and_arguments_that_are_not_there_are_named_whatever_is_said_of_them() {
     let bed = Bed::new(SCENARIOS);
     let text = "prompt: x\nexpectedTools: []\nforbiddenTools: [get_forcast]\nmaxCalls: {tools: {list_citys: 1}}\n\
-                expectedArguments: {get_weather_now: {}}\n";
+                expectedArguments: {get_weather_now: {}, get_forecast: {citty: Vienna, days: 3, note: {$absent: true}}}\n";
     std::fs::write(bed.path("testcases/case.yaml"), text).unwrap();
     let ran = bed.start_program(&["check", "-c", "eval.yaml"]).wait();
     assert_eq!(ran.code, Some(2));
@@ -38,7 +38,9 @@ fn a_tool_that_the_server_does_not_offer_is_named_whatever_is_said_of_it() {
         "forbids `get_forcast`, which the server does not offer; did you mean `get_forecast`?",
         "limits `list_citys`, which the server does not offer",
         "expects arguments of `get_weather_now`, which the server does not offer",
+        "expects the argument `citty` of `get_forecast`, which the tool does not name; did you mean `city`?",
     ] {
         assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
     }
+    assert_eq!(ran.stdout.matches("mismatch: ").count(), 4, "{}", ran.stdout);
 }
