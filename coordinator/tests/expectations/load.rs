@@ -44,3 +44,16 @@ fn tools_and_arguments_that_are_not_there_are_named_whatever_is_said_of_them() {
     }
     assert_eq!(ran.stdout.matches("mismatch: ").count(), 4, "{}", ran.stdout);
 }
+
+#[test]
+fn listeners_are_told_what_is_expected_with_every_digit() {
+    let bed = Bed::new(SCENARIOS);
+    let text = "prompt: 'Do it. [forecast]'\nexpectedTools: []\nexpectedArguments: {get_forecast: {days: {$lt: 12345678901234567890123}}}\n";
+    std::fs::write(bed.path("testcases/case.yaml"), text).unwrap();
+    let ran = bed.run(&["--output", "json"]);
+    assert_eq!(ran.code, Some(0));
+    let started = ran.stdout.lines().find(|line| line.contains("run_started")).unwrap();
+    let expected = r#""expectations":{"expectedArguments":{"get_forecast":{"days":{"$lt":12345678901234567890123}}}}"#;
+    assert!(started.contains(expected), "{started}");
+    assert_eq!(bed.results().verdict(), "passed");
+}
