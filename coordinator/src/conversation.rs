@@ -10,7 +10,7 @@ use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
-use crate::record::TestCaseRecord;
+use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::validation::{Observed, worth_talking_on};
 
 /// What was said and recorded of one attempt so far.
@@ -50,6 +50,26 @@ impl Conversation {
     /// Whether the agent was told all that it is to be told.
     pub fn is_over(&self) -> bool {
         matches!(self.last_word, Some((_, Word::Tell(Instruction::Finish))))
+    }
+
+    /// A conversation that is over, as it was stored.
+    pub fn of_record(record: &AttemptRecord) -> Self {
+        Self {
+            turns: record.turns.clone(),
+            calls: record.calls.clone(),
+            exposures: record.exposures.clone(),
+            traffic: record.traffic.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// What it would be, had it ended after that many turns. Servers and model are those of the whole.
+    pub fn first_turns(&self, count: usize) -> Self {
+        let mut shorter = self.clone();
+        shorter.turns.truncate(count);
+        let last = shorter.turns.last().map(|turn| turn.index);
+        shorter.calls.retain(|call| last.is_some_and(|last| call.turn <= last));
+        shorter
     }
 
     /// What expectations are checked against.

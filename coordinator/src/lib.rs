@@ -17,6 +17,7 @@ pub mod scheduler;
 pub mod rpc;
 
 pub mod conversation;
+pub mod grade;
 pub mod judge;
 pub mod outcome;
 pub mod validation;

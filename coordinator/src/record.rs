@@ -48,6 +48,9 @@ pub struct RunRecord {
     /// Who gives a second opinion on every iteration, if anybody does.
     #[serde(default)]
     pub judge: Option<JudgeRecord>,
+    /// The run whose recordings these are, judged against other test cases; `None` for a run that was held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graded_from: Option<RunId>,
 }
 
 impl RunRecord {

@@ -142,6 +142,7 @@ fn run() -> RunRecord {
         notices: Vec::new(),
         thresholds: Default::default(),
         judge: None,
+        graded_from: None,
     }
 }
 

@@ -135,7 +135,9 @@ fn run() -> RunRecord {
         max_attempts: 3,
         seed: 0,
         notices: Vec::new(),
+        thresholds: Default::default(),
         judge: None,
+        graded_from: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::agents::{model_access, program_version, without_answers, without_judge, without_usage};
 use super::exit::Exit;
-use super::inspect::{InspectError, inspect, not_offered};
+use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
 use super::run::counted;
 use super::runtime::{block_on, complain};
 use crate::config::{self, Config, Environment};
@@ -68,7 +68,10 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
                 for finding in findings(&shapes, &server.name) {
                     text.push_str(&describe(&finding));
                 }
-                for missing in not_offered(&cases, &probe) {
+                for missing in not_offered(&cases, &probe)
+                    .into_iter()
+                    .chain(unknown_arguments(&cases, &probe))
+                {
                     let _ = writeln!(text, "mismatch: {missing}");
                     exit = exit.min(Exit::Usage);
                 }

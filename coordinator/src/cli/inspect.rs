@@ -109,3 +109,31 @@ pub(super) fn not_offered(cases: &[TestCase], probe: &Probe) -> Vec<String> {
     }
     missing
 }
+
+/// Arguments that test cases expect of a tool that has no such argument, one sentence each. A tool whose schema names no
+/// arguments may have any.
+pub(super) fn unknown_arguments(cases: &[TestCase], probe: &Probe) -> Vec<String> {
+    let mut unknown = Vec::new();
+    for case in cases {
+        for entry in &case.expectations.expected_arguments {
+            let tool = probe.tools.iter().find(|tool| tool.name == entry.tool);
+            let Some(known) = tool.and_then(|tool| tool.input_schema.get("properties")?.as_object()) else {
+                continue;
+            };
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            for argument in entry.arguments.required_keys() {
+                if known.is_empty() || known.contains(&argument) {
+                    continue;
+                }
+                let hint = nearest(argument, &known)
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default();
+                unknown.push(format!(
+                    "{}: expects the argument `{argument}` of `{}`, which the tool does not name{hint}",
+                    case.file, entry.tool
+                ));
+            }
+        }
+    }
+    unknown
+}

@@ -4,6 +4,7 @@ mod agents;
 mod check;
 mod demo;
 mod exit;
+mod grade;
 mod inspect;
 mod list;
 mod minimal_agent;

@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use mcproctor_worker::heap::limit_heaps;
 
 use super::exit::Exit;
-use super::{check, demo, list, minimal_agent, proxy, report, run, worker};
+use super::{check, demo, grade, list, minimal_agent, proxy, report, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -29,6 +29,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// See whether everything is ready for a run: config, test cases, server, tools, agents. Runs nothing.
     Check(check::CheckArgs),
+    /// Judge the recordings of a run against the test cases as they are now. Runs no agent.
+    Grade(grade::GradeArgs),
     /// List the runs in a report folder.
     List(list::ListArgs),
     /// Write the reports of a stored run anew.
@@ -66,6 +68,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Demo(args)) => demo::run(args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Grade(args)) => grade::run(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Report(args)) => report::report(&args),
         Some(Command::Proxy(args)) => proxy::run(args),

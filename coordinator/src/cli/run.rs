@@ -11,7 +11,7 @@ use mcproctor_proto::id::RunId;
 
 use super::agents::{agent_versions, without_answers, without_judge, without_usage};
 use super::exit::Exit;
-use super::inspect::{InspectError, inspect, not_offered};
+use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
 use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
@@ -281,7 +281,10 @@ async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>,
     let mut warnings = Vec::new();
     for server in &config.servers {
         match inspect(server).await {
-            Ok(probe) => warnings.extend(not_offered(cases, &probe)),
+            Ok(probe) => {
+                warnings.extend(not_offered(cases, &probe));
+                warnings.extend(unknown_arguments(cases, &probe));
+            }
             // An agent may get along with what this small client does not understand.
             Err(error @ InspectError::Unclear { .. }) => warnings.push(error.to_string()),
             Err(error) => return Err(error.to_string()),

@@ -123,9 +123,29 @@ impl Pattern {
         }
     }
 
-    /// No arguments are asked for.
-    pub fn anything_goes() -> Self {
-        Self::Object(BTreeMap::new())
+    /// The keys that an object has to have to be like it, as far as that is plain.
+    pub fn required_keys(&self) -> Vec<&str> {
+        match self {
+            Self::Object(entries) => entries
+                .iter()
+                .filter(|(_, value)| value.asks_to_be_there())
+                .map(|(key, _)| key.as_str())
+                .collect(),
+            Self::Exact(inner) => inner.required_keys(),
+            Self::Scalar(_) | Self::List(_) | Self::Any | Self::Absent | Self::Matchers(_) => Vec::new(),
+        }
+    }
+
+    fn asks_to_be_there(&self) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::Exact(inner) => inner.asks_to_be_there(),
+            Self::Matchers(matchers) => !matchers.iter().all(|matcher| match matcher {
+                Matcher::OneOf(choices) => choices.iter().any(|choice| !choice.asks_to_be_there()),
+                _ => false,
+            }),
+            Self::Scalar(_) | Self::List(_) | Self::Object(_) | Self::Any => true,
+        }
     }
 }
 

@@ -148,6 +148,62 @@ fn any_value_is_read_back_as_it_was_written() {
     }
 }
 
+/// Whatever stands in a test case is read or refused, and what is read is stored as it was written.
+#[test]
+fn nothing_that_can_be_written_breaks_the_reader() {
+    let keys = [
+        "a",
+        "$regex",
+        "$contains",
+        "$oneOf",
+        "$gt",
+        "$gte",
+        "$lt",
+        "$lte",
+        "$type",
+        "$schema",
+        "$any",
+        "$absent",
+        "$exact",
+        "$literal",
+        "$calls",
+        "$no",
+    ];
+    fn spoil(value: Json, random: &mut StdRng, keys: &[&str]) -> Json {
+        match value {
+            Json::Object(entries) => Json::Object(
+                entries
+                    .into_values()
+                    .map(|it| {
+                        (
+                            keys[random.random_range(0..keys.len())].to_owned(),
+                            spoil(it, random, keys),
+                        )
+                    })
+                    .collect(),
+            ),
+            Json::List(items) => Json::List(items.into_iter().map(|it| spoil(it, random, keys)).collect()),
+            Json::Bool(_) => Json::Bool(true),
+            other => other,
+        }
+    }
+    let mut random = StdRng::seed_from_u64(13);
+    let mut read = 0;
+    for _ in 0..5_000 {
+        let value = random_json(&mut random, 4);
+        let value = Json::entry("t", spoil(value, &mut random, &keys));
+        match ExpectedArguments::read(&value) {
+            Ok(arguments) => {
+                read += 1;
+                let again = ExpectedArguments::read(&arguments.to_json());
+                assert_eq!(again.as_ref(), Ok(&arguments), "{value}");
+            }
+            Err(faults) => assert!(!faults.is_empty(), "{value}"),
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
 #[test]
 fn expectations_are_stored_with_the_keys_of_a_test_case() {
     let expectations = Expectations {

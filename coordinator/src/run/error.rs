@@ -30,6 +30,9 @@ pub enum RunError {
     /// There is no such run to go on with.
     #[error("resume: {0}")]
     Resume(String),
+    /// There is nothing to judge.
+    #[error("grade: {0}")]
+    Grade(String),
     /// The schedule's own code failed.
     #[error("run the schedule: {0}")]
     Schedule(tokio::task::JoinError),

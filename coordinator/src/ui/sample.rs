@@ -80,6 +80,7 @@ impl Sample {
             notices: Vec::new(),
             thresholds: Default::default(),
             judge: self.judge.then(judge),
+            graded_from: None,
         }
     }
 

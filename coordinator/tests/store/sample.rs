@@ -52,6 +52,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         notices: Vec::new(),
         thresholds: Default::default(),
         judge: None,
+        graded_from: None,
     }
 }
 

@@ -77,6 +77,7 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         notices: Vec::new(),
         thresholds: Default::default(),
         judge: None,
+        graded_from: None,
     }
 }
 

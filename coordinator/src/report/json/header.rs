@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
@@ -34,6 +35,7 @@ pub(super) struct RunView<'a> {
     agents: Vec<AgentView<'a>>,
     servers: Vec<ServerView<'a>>,
     test_cases: Vec<TestCaseView<'a>>,
+    graded_from: Option<&'a str>,
     notices: &'a [String],
     /// Who gives a second opinion; `null` in a run without a judge.
     judge: Option<&'a JudgeRecord>,
@@ -152,6 +154,7 @@ impl<'a> RunView<'a> {
                     tone: case.tone.as_ref(),
                 })
                 .collect(),
+            graded_from: run.graded_from.as_ref().map(RunId::as_str),
             notices: &run.notices,
             judge: run.judge.as_ref(),
             tool_list_drift: figures

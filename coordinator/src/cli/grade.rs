@@ -1,0 +1,106 @@
+//! `mcproctor grade`: stored recordings, judged against test cases as they are now.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mcproctor_proto::id::RunId;
+use tokio::sync::mpsc;
+
+use super::exit::Exit;
+use super::run::counted;
+use super::runtime::{block_on, chain, complain};
+use crate::clock::{Clock, SystemClock};
+use crate::config::{self, Environment};
+use crate::event::Events;
+use crate::run::{GradeSetup, Regraded, RunError, grade};
+use crate::store::Reader;
+use crate::ui::{Mode, Options};
+use crate::{source, testcase, ui};
+
+/// Arguments of `mcproctor grade`.
+#[derive(Debug, clap::Args)]
+pub(super) struct GradeArgs {
+    /// The run whose recordings are judged; `latest` for the newest.
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The config file whose test cases they are judged against, and whose report.outDir holds the run.
+    #[arg(short, long, value_name = "FILE", default_value = "./eval.yaml")]
+    config: PathBuf,
+}
+
+pub(super) fn run(args: &GradeArgs) -> Exit {
+    let config = match config::load(&args.config, &Environment::of_process()) {
+        Ok(config) => config,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    let cases = match testcase::load(source::open(&config.source).as_ref()) {
+        Ok(cases) => cases,
+        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+    };
+    let newest = || Reader::open(&config.report.out_dir)?.latest_run();
+    let run = match args.run.as_str() {
+        "latest" => match newest() {
+            Ok(Some(head)) => head.id,
+            Ok(None) => return complain(Exit::Usage, "there is no run in the store"),
+            Err(error) => return complain(Exit::Usage, &format!("failed to {}", chain(&error))),
+        },
+        id => RunId::new(id),
+    };
+    let setup = GradeSetup {
+        run,
+        cases,
+        report: config.report,
+    };
+    block_on(graded(setup))
+}
+
+async fn graded(setup: GradeSetup) -> Exit {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut events = Events::new(Arc::clone(&clock));
+    // There is nothing to stop: it takes moments and changes nothing that was there.
+    let (stop, _nobody_stops) = mpsc::unbounded_channel();
+    let options = Options {
+        stop,
+        resume: None,
+        clock: Arc::clone(&clock),
+    };
+    let view = match ui::start(Mode::Plain, events.listen(), options) {
+        Ok(view) => view,
+        Err(error) => return complain(Exit::Failure, &format!("failed to start the output: {error}")),
+    };
+    let result = grade(setup, events, clock).await;
+    // What the view could not write, nobody can read: the exit code still tells.
+    let _ = view.finished().await;
+    match result {
+        Ok(regraded) => conclude(&regraded),
+        Err(error @ RunError::Grade(_)) => complain(Exit::Usage, &format!("failed to {error}")),
+        Err(error) => complain(Exit::Failure, &format!("failed to {}", chain(&error))),
+    }
+}
+
+fn conclude(regraded: &Regraded) -> Exit {
+    let summary = regraded.changes.summary();
+    let mut text = format!("\ngraded {} as {}: {summary}\n", regraded.from, regraded.run);
+    let pairing = &regraded.pairing;
+    let lines = regraded.changes.lines().into_iter();
+    let not_graded = pairing.not_graded.iter().map(|why| format!("not graded: {why}"));
+    let not_recorded = pairing.not_recorded.iter().map(|why| format!("not recorded: {why}"));
+    for line in lines.chain(not_graded).chain(not_recorded) {
+        // Names and reasons come from a stranger's server: what a terminal would obey is not passed on.
+        text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+        text.push('\n');
+    }
+    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    let exit = match regraded.invalid {
+        0 => Exit::Success,
+        invalid => complain(
+            Exit::Failure,
+            &format!("{} invalid; the report says why", counted(invalid, "result")),
+        ),
+    };
+    match written {
+        Ok(()) => exit,
+        Err(_) => exit.min(Exit::Failure),
+    }
+}

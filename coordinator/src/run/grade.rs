@@ -1,0 +1,276 @@
+//! Judges a stored run against test cases as they are now, and stores what comes out as a run of its own.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use mcproctor_proto::evidence::EvidenceKind;
+use mcproctor_proto::id::RunId;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::error::RunError;
+use super::plan::run_id;
+use super::reporting::ReportWriter;
+use crate::clock::Clock;
+use crate::config::ReportSettings;
+use crate::event::{AttemptKey, Event, Events};
+use crate::grade::{Change, Changes, Graded, Pairing, grade_attempt, pair, wants_calls};
+use crate::outcome::Outcome;
+use crate::record::{AttemptRecord, RunRecord, RunState, TestCaseRecord};
+use crate::store::{AttemptFilter, Reader, Store, StoreError};
+use crate::testcase::{TestCase, fingerprint};
+
+/// Iterations on their way to the store at once: enough that many share a sync, few enough to hold in memory.
+const AT_ONCE: usize = 128;
+
+/// What is judged again, and where what comes of it goes.
+pub struct GradeSetup {
+    /// The run; for one that was graded itself, the recordings are those of the run that it was graded from.
+    pub run: RunId,
+    /// The test cases as they are now.
+    pub cases: Vec<TestCase>,
+    /// Where the store is and which reports are written.
+    pub report: ReportSettings,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Regraded {
+    /// The run whose recordings were judged.
+    pub from: RunId,
+    /// The run that holds the results as they are now.
+    pub run: RunId,
+    /// What came out differently.
+    pub changes: Changes,
+    /// Test cases that are on one side only.
+    pub pairing: Pairing,
+    /// Results that are invalid now.
+    pub invalid: u64,
+    /// Its report.
+    pub report: PathBuf,
+}
+
+/// Judges a stored run. Nothing in it changes: what comes out is a run of its own, marked as graded from it.
+///
+/// # Errors
+/// [`RunError::Grade`] when there is nothing to judge, and whatever store and reports refuse.
+pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> Result<Regraded, RunError> {
+    let GradeSetup { run: id, cases, report } = setup;
+    // Only a folder that has a store: grading makes none.
+    let reader = Reader::open(&report.out_dir)?;
+    let (then, state) = held_run(&reader, id)?;
+    let now: Vec<TestCaseRecord> = cases.iter().map(TestCaseRecord::from).collect();
+    let pairing = pair(&then, &now);
+    if pairing.graded.is_empty() {
+        return Err(RunError::Grade(format!(
+            "no test case of the run {} can be judged: {}",
+            then.id,
+            pairing.not_graded.join("; ")
+        )));
+    }
+    let run = graded_run(&then, &cases, &pairing, clock.now_unix_ms());
+    let store = Store::open(&report.out_dir)?;
+    store.create_run(&run).await?;
+
+    let (sender, records) = mpsc::channel(AT_ONCE);
+    let judging = {
+        let (then, pairing) = (then.clone(), pairing.clone());
+        tokio::task::spawn_blocking(move || judge_all(&reader, &then, &pairing, &sender))
+    };
+    let storing = ReceiverStream::new(records)
+        .map(|iteration| store_iteration(&store, &run.id, iteration, &events))
+        .buffer_unordered(AT_ONCE);
+    let mut storing = std::pin::pin!(storing);
+    while let Some(stored) = storing.next().await {
+        stored?;
+    }
+    let (changes, invalid) = judging.await.map_err(RunError::Schedule)??;
+
+    // A run that was not complete has not become so.
+    let state = match state {
+        RunState::Completed => RunState::Completed,
+        RunState::Running | RunState::Aborted => RunState::Aborted,
+    };
+    store.set_state(&run.id, state).await?;
+    events.say(Event::RunStarted {
+        run: Box::new(run.clone()),
+        already: 0,
+    });
+    let report = ReportWriter::new(store.clone(), run.clone(), report, clock)
+        .write(state)
+        .await?;
+    events.say(Event::ReportWritten {
+        path: report.display().to_string(),
+    });
+    events.say(Event::RunFinished {
+        run: run.id.clone(),
+        state,
+    });
+    // Everything is durable without it; whoever copies the database file alone has all of it with it.
+    let _ = store.checkpoint().await;
+    Ok(Regraded {
+        from: then.id,
+        run: run.id.clone(),
+        changes,
+        pairing,
+        invalid,
+        report,
+    })
+}
+
+/// The run, or the one that it was graded from in the end: recordings are judged as they were made.
+fn held_run(reader: &Reader, id: RunId) -> Result<(RunRecord, RunState), RunError> {
+    let mut id = id;
+    loop {
+        let Some((run, state)) = reader.run(&id)? else {
+            return Err(RunError::Grade(format!(
+                "there is no run {id} in the store; `mcproctor list` shows those there are"
+            )));
+        };
+        match run.graded_from {
+            // A run can only be graded from one that was there before it.
+            Some(from) if from != run.id => id = from,
+            _ => return Ok((run, state)),
+        }
+    }
+}
+
+/// The attempts of one iteration, one after another: the store takes nothing of an iteration that has its result.
+async fn store_iteration(
+    store: &Store,
+    run: &RunId,
+    attempts: Vec<AttemptRecord>,
+    events: &Events,
+) -> Result<(), StoreError> {
+    for record in attempts {
+        store.put_attempt(run, 1, &record).await?;
+        if record.last {
+            events.say(finished(record));
+        }
+    }
+    Ok(())
+}
+
+fn graded_run(then: &RunRecord, cases: &[TestCase], pairing: &Pairing, now_unix_ms: i64) -> RunRecord {
+    let mut hash = Sha256::new();
+    hash.update(&then.config_sha256);
+    hash.update(fingerprint(cases));
+    let mut notices = then.notices.clone();
+    notices.push(format!(
+        "graded from {}: its recordings, judged against the test cases as they were later",
+        then.id
+    ));
+    notices.extend(pairing.not_graded.iter().map(|why| format!("not graded: {why}")));
+    RunRecord {
+        id: run_id(now_unix_ms),
+        config_sha256: hex::encode(hash.finalize()),
+        test_cases: pairing.graded.iter().map(|(_, case)| case.clone()).collect(),
+        notices,
+        graded_from: Some(then.id.clone()),
+        ..then.clone()
+    }
+}
+
+fn finished(record: AttemptRecord) -> Event {
+    Event::AttemptFinished {
+        key: AttemptKey {
+            cell: record.cell,
+            iteration: record.iteration,
+            attempt: record.attempt,
+        },
+        outcome: record.outcome,
+        reason: record.reason,
+        last: record.last,
+        duration_ms: record.duration_ms,
+    }
+}
+
+/// Judges every attempt in order and hands it on, iteration by iteration. Gives what changed, and how many results are
+/// invalid.
+fn judge_all(
+    reader: &Reader,
+    then: &RunRecord,
+    pairing: &Pairing,
+    records: &mpsc::Sender<Vec<AttemptRecord>>,
+) -> Result<(Changes, u64), StoreError> {
+    let mut changes = Changes::default();
+    let mut invalid = 0;
+    let mut failed = None;
+    let mut iteration: Vec<AttemptRecord> = Vec::new();
+    let until_now = AttemptFilter::ALL.up_to(reader.watermark()?);
+    reader.for_each_attempt(&then.id, until_now, &mut |attempt| {
+        let Some((cell, case)) = pairing.cell(then, attempt.cell) else {
+            return ControlFlow::Continue(());
+        };
+        let (old_cell, before) = (attempt.cell, attempt.outcome);
+        let graded = match judge(reader, attempt, case) {
+            Ok(graded) => graded,
+            Err(error) => {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        let Graded {
+            mut record,
+            not_comparable,
+        } = graded;
+        record.cell = cell;
+        if record.last {
+            let changed = record.outcome != before || not_comparable;
+            changes.add(changed.then(|| {
+                Change {
+                    agent: then
+                        .agent_of(old_cell as usize)
+                        .map(|it| it.name.clone())
+                        .unwrap_or_default(),
+                    test_case: case.name.clone(),
+                    iteration: record.iteration,
+                    before,
+                    after: record.outcome,
+                    why: record.reason.clone(),
+                    not_comparable,
+                }
+            }));
+            invalid += u64::from(matches!(record.outcome, Outcome::Invalid(_)));
+        }
+        let of_another = iteration
+            .last()
+            .is_some_and(|earlier| (earlier.cell, earlier.iteration) != (record.cell, record.iteration));
+        let complete = if of_another {
+            std::mem::take(&mut iteration)
+        } else {
+            Vec::new()
+        };
+        iteration.push(record);
+        // Whoever stores them ends early only with an error of its own.
+        if complete.is_empty() || records.blocking_send(complete).is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let _ = records.blocking_send(iteration);
+    Ok((changes, invalid))
+}
+
+/// Attempts that another one followed are kept as they were.
+fn judge(reader: &Reader, attempt: AttemptRecord, case: &TestCaseRecord) -> Result<Graded, StoreError> {
+    if !attempt.last {
+        return Ok(Graded {
+            record: attempt,
+            not_comparable: false,
+        });
+    }
+    let calls = attempt.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls);
+    let calls = match calls.filter(|_| wants_calls(&attempt, case)) {
+        Some(piece) => reader.evidence(&piece.sha256)?,
+        None => None,
+    };
+    Ok(grade_attempt(attempt, case, calls.as_deref()))
+}
