@@ -62,6 +62,16 @@ fn slow_a_call_passes_and_its_result_is_in_the_reply() {
     }
     assert_eq!(results["totals"]["iterationsWithEscapes"], 0);
     assert_eq!(each(&results, "/traffic/observed"), [true; 4]);
+    let sent = each(&results, "/traffic/toolsSent");
+    for name in [
+        "mcp__mcp-under-test__get_current_weather",
+        "mcp__mcp_under_test.get_current_weather",
+    ] {
+        let with_it = sent
+            .iter()
+            .filter(|sent| sent.as_array().unwrap().contains(&json!(name)));
+        assert_eq!(with_it.count(), 2, "{name}: {sent:?}");
+    }
     for agent in results["run"]["agents"].as_array().unwrap() {
         assert!(
             agent["version"].as_str().is_some_and(|version| version.contains('.')),
@@ -71,6 +81,25 @@ fn slow_a_call_passes_and_its_result_is_in_the_reply() {
     }
     for tokens in each(&results, "/usage/inputTokens") {
         assert!(tokens.as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn slow_a_tool_that_is_searched_for_reaches_the_model_once_it_is_found() {
+    for (scenario, expected, found) in [
+        ("[call]", "get_current_weather", true),
+        ("[empty]", "get_forecast", false),
+    ] {
+        let mut bed = bed(scenario, &[expected]);
+        let mut claude = bed.claude();
+        claude["toolLoading"] = json!("deferred");
+        bed.agents(&[claude]);
+        assert_eq!(bed.run(&[]).code, Some(0));
+        let results = bed.results();
+        let sent = results.only()["traffic"]["toolsSent"].as_array().unwrap();
+        assert!(sent.contains(&json!("ToolSearch")), "{sent:?}");
+        let name = json!(format!("mcp__mcp-under-test__{expected}"));
+        assert_eq!(sent.contains(&name), found, "{scenario}: {sent:?}");
     }
 }
 
