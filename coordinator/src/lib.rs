@@ -22,6 +22,7 @@ pub mod validation;
 pub mod record;
 pub mod store;
 
+pub mod compare;
 pub mod report;
 pub mod stats;
 

@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use mcproctor_worker::heap::limit_heaps;
 
 use super::exit::Exit;
-use super::{check, demo, list, minimal_agent, proxy, run, worker};
+use super::{check, compare, demo, list, minimal_agent, proxy, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -31,6 +31,8 @@ enum Command {
     Check(check::CheckArgs),
     /// List the runs in a report folder.
     List(list::ListArgs),
+    /// Compare two runs, or two agents of one run.
+    Compare(compare::CompareArgs),
     /// Put the recording proxy in front of a server, for any agent.
     Proxy(proxy::ProxyArgs),
     /// Run attempts for a coordinator. Started by `mcproctor run`.
@@ -65,6 +67,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Demo(args)) => demo::run(args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::List(args)) => list::list(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
