@@ -31,11 +31,10 @@ struct Page {
 /// When the page cannot be rendered.
 pub fn html(comparisons: &[Comparison], notices: &[String], margin: f64) -> Result<String, askama::Error> {
     let view = View::of(comparisons, notices, margin);
-    let verdicts: Vec<&str> = view
+    let verdicts: Vec<String> = view
         .comparisons
         .iter()
-        .filter_map(|comparison| comparison.questions.first())
-        .map(|question| question.verdict.as_str())
+        .map(|comparison| comparison.title.clone())
         .collect();
     Page {
         policy: format!(

@@ -20,11 +20,7 @@ pub fn markdown(comparisons: &[Comparison], notices: &[String], margin: f64) -> 
 }
 
 fn write_comparison(out: &mut Vec<String>, comparison: &ComparisonView) {
-    let verdict = comparison
-        .questions
-        .first()
-        .map_or("", |question| question.verdict.as_str());
-    out.push(format!("## Comparison: {verdict}\n"));
+    out.push(format!("## {}\n", escaped(&comparison.title)));
     for side in &comparison.sides {
         out.push(format!(
             "- **{}**: {}, {}",
@@ -93,12 +89,14 @@ fn write_cases(out: &mut Vec<String>, comparison: &ComparisonView) {
     out.push(String::new());
     if !comparison.left_out.is_empty() {
         out.push("Left out:\n".to_owned());
-        out.extend(
-            comparison
-                .left_out
-                .iter()
-                .map(|case| format!("- {}: {}", escaped(&case.name), escaped(&case.why))),
-        );
+        for case in &comparison.left_out {
+            out.push(format!("- {}: {}", escaped(&case.name), escaped(&case.why)));
+            out.extend(
+                case.fields
+                    .iter()
+                    .map(|[at, a, b]| format!("  - {}: {} → {}", escaped(at), escaped(a), escaped(b))),
+            );
+        }
         out.push(String::new());
     }
 }

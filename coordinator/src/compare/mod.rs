@@ -22,6 +22,7 @@ mod spread;
 mod text;
 mod tools;
 mod validity;
+mod value;
 mod view;
 
 pub use case::CaseRow;
@@ -39,5 +40,6 @@ pub use results::Results;
 pub use side::{Side, SideFacts};
 pub use spread::SpreadRow;
 pub use text::text;
-pub use tools::{FieldChange, Piece, PieceKind, ToolChange, ToolChangeKind, ToolLists};
+pub use tools::{Piece, PieceKind, ToolChange, ToolChangeKind, ToolLists};
 pub use validity::Invalid;
+pub use value::FieldChange;

@@ -10,6 +10,7 @@ use crate::stats::compare::Pair;
 
 use super::results::Cell;
 use super::side::Side;
+use super::value::{FieldChange, differences};
 
 /// A test case that is in no figure, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,6 +20,8 @@ pub struct LeftOut {
     pub name: String,
     /// Why: `the prompt changed`.
     pub why: String,
+    /// Where its forms on both sides differ.
+    pub differences: Vec<FieldChange>,
 }
 
 /// A test case that is the same on both sides.
@@ -63,7 +66,11 @@ pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<Common<'a>>, Ve
         taken.insert(index);
         let changed = changed(case, other);
         if !changed.is_empty() {
-            left_out.push(without(case, &format!("{} changed", changed.join(" and "))));
+            left_out.push(LeftOut {
+                name: case.name.clone(),
+                why: format!("{} changed", parts(&changed).join(" and ")),
+                differences: changed,
+            });
         } else if cell.count().total() == 0 || other_cell.count().total() == 0 {
             let side = if cell.count().total() > 0 { "B" } else { "A" };
             left_out.push(without(case, &format!("no valid iteration on side {side}")));
@@ -102,27 +109,27 @@ fn without(case: &TestCaseRecord, why: &str) -> LeftOut {
     LeftOut {
         name: case.name.clone(),
         why: why.to_owned(),
+        differences: Vec::new(),
     }
 }
 
-/// What of a test case is not the same. Compared as it is stored, so that a key which a later version adds is not missed.
-fn changed(one: &TestCaseRecord, other: &TestCaseRecord) -> Vec<&'static str> {
+/// Where two forms of a test case differ. Compared as they are stored, so that a key which a later version adds is not missed.
+fn changed(one: &TestCaseRecord, other: &TestCaseRecord) -> Vec<FieldChange> {
     let fields = |case: &TestCaseRecord| match serde_json::to_value(case) {
         Ok(Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
     };
-    let (one, other) = (fields(one), fields(other));
-    let keys: HashSet<&String> = one.keys().chain(other.keys()).collect();
-    let mut parts: Vec<&'static str> = keys
-        .into_iter()
-        .filter(|key| one.get(*key) != other.get(*key))
-        .filter_map(|key| match key.as_str() {
-            "name" | "file" => None,
-            "prompt" => Some("the prompt"),
-            "answers" | "answerChoice" => Some("the scripted answers"),
-            _ => Some("what is expected"),
-        })
-        .collect();
+    differences(&fields(one), &fields(other), &["name", "file"])
+}
+
+/// What of a test case that is, in words.
+fn parts(changed: &[FieldChange]) -> Vec<&'static str> {
+    let part = |change: &FieldChange| match change.at.split('/').nth(1) {
+        Some("prompt") => "the prompt",
+        Some("answers" | "answerChoice") => "the scripted answers",
+        _ => "what is expected",
+    };
+    let mut parts: Vec<&str> = changed.iter().map(part).collect();
     parts.sort_unstable();
     parts.dedup();
     parts

@@ -99,6 +99,7 @@ fn write_cases(out: &mut String, comparison: &ComparisonView) {
     }
     for case in &comparison.left_out {
         line(out, &format!("  left out: {}: {}", case.name, case.why));
+        write_fields(out, &case.fields);
     }
 }
 
@@ -123,11 +124,15 @@ fn write_tools(out: &mut String, comparison: &ComparisonView) {
         for described in &tool.lines {
             line(out, &format!("    {} {}", described.sign, described.text));
         }
-        for [at, a, b] in &tool.fields {
-            line(out, &format!("    {at}"));
-            line(out, &format!("      - {a}"));
-            line(out, &format!("      + {b}"));
-        }
+        write_fields(out, &tool.fields);
+    }
+}
+
+fn write_fields(out: &mut String, fields: &[[String; 3]]) {
+    for [at, a, b] in fields {
+        line(out, &format!("    {at}"));
+        line(out, &format!("      - {a}"));
+        line(out, &format!("      + {b}"));
     }
 }
 

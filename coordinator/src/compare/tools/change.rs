@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::super::side::Side;
+use super::super::value::{FieldChange, differences};
 use super::lists::{ToolLists, usual_list};
 use super::piece::{Piece, pieces};
-use super::value::{FieldChange, differences};
 
 /// A tool that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

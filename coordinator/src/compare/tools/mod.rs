@@ -3,11 +3,9 @@
 mod change;
 mod lists;
 mod piece;
-mod value;
 
 pub use change::{ToolChange, ToolChangeKind};
 pub use lists::ToolLists;
 pub use piece::{Piece, PieceKind};
-pub use value::FieldChange;
 
 pub(super) use change::tool_changes;

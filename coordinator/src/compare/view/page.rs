@@ -5,7 +5,7 @@ use super::super::{Comparison, LeftOut, SideFacts};
 use super::case::CaseView;
 use super::clean::clean_line;
 use super::question::{QuestionView, questions};
-use super::tool::ToolView;
+use super::tool::{ToolView, fields};
 
 /// What is shown of all comparisons.
 pub(in super::super) struct View {
@@ -15,11 +15,13 @@ pub(in super::super) struct View {
 
 /// What is shown of one comparison.
 pub(in super::super) struct ComparisonView {
+    /// Whom, and the verdict for these prompts: `claude: difference shown`.
+    pub(in super::super) title: String,
     pub(in super::super) sides: Vec<SideView>,
     pub(in super::super) warnings: Vec<String>,
     pub(in super::super) questions: Vec<QuestionView>,
     pub(in super::super) cases: Vec<CaseView>,
-    pub(in super::super) left_out: Vec<LeftOut>,
+    pub(in super::super) left_out: Vec<LeftOutView>,
     pub(in super::super) failures: Vec<Row>,
     pub(in super::super) invalid: Vec<Row>,
     pub(in super::super) spreads: Vec<Row>,
@@ -98,7 +100,9 @@ impl ComparisonView {
             )
         }));
         let different = comparison.changes.len() + usize::from(!comparison.tools.is_empty());
+        let questions = questions(comparison, margin, comparisons);
         Self {
+            title: title(&comparison.sides, questions.first()),
             sides: comparison
                 .sides
                 .iter()
@@ -106,16 +110,9 @@ impl ComparisonView {
                 .map(|(facts, letter)| SideView::of(facts, letter))
                 .collect(),
             warnings: comparison.warnings.iter().map(|warning| clean_line(warning)).collect(),
-            questions: questions(comparison, margin, comparisons),
+            questions,
             cases: comparison.cases.iter().map(|row| CaseView::of(row, margin)).collect(),
-            left_out: comparison
-                .left_out
-                .iter()
-                .map(|out| LeftOut {
-                    name: clean_line(&out.name),
-                    why: out.why.clone(),
-                })
-                .collect(),
+            left_out: comparison.left_out.iter().map(LeftOutView::of).collect(),
             failures: comparison
                 .failures
                 .iter()
@@ -158,6 +155,24 @@ impl ComparisonView {
     }
 }
 
+/// A test case that is in no figure.
+pub(in super::super) struct LeftOutView {
+    pub(in super::super) name: String,
+    pub(in super::super) why: String,
+    /// Place, on side A, on side B.
+    pub(in super::super) fields: Vec<[String; 3]>,
+}
+
+impl LeftOutView {
+    fn of(left_out: &LeftOut) -> Self {
+        Self {
+            name: clean_line(&left_out.name),
+            why: left_out.why.clone(),
+            fields: fields(&left_out.differences),
+        }
+    }
+}
+
 impl SideView {
     fn of(facts: &SideFacts, letter: char) -> Self {
         let mut words = Vec::new();
@@ -171,6 +186,15 @@ impl SideView {
             facts: clean_line(&words.join(", ")),
         }
     }
+}
+
+fn title([a, b]: &[SideFacts; 2], question: Option<&QuestionView>) -> String {
+    let whom = if a.agent == b.agent {
+        clean_line(&a.agent)
+    } else {
+        clean_line(&format!("{} and {}", a.agent, b.agent))
+    };
+    format!("{whom}: {}", question.map_or("", |question| question.verdict.as_str()))
 }
 
 fn cause(name: &str) -> &str {

@@ -1,5 +1,6 @@
 //! How a tool differs, as lines and as pieces.
 
+use super::super::FieldChange;
 use super::super::tools::{Piece, PieceKind, ToolChange, ToolChangeKind};
 use super::clean::{clean, clean_line};
 
@@ -27,7 +28,6 @@ pub(in super::super) struct ToolLine {
 impl ToolView {
     pub(super) fn of(change: &ToolChange) -> Self {
         let server = clean_line(&change.server);
-        let nothing = || "nothing".to_owned();
         Self {
             name: if change.tool.is_empty() {
                 server
@@ -50,16 +50,18 @@ impl ToolView {
                 })
                 .collect(),
             lines: lines(&change.description),
-            fields: change
-                .fields
-                .iter()
-                .map(|field| {
-                    let value = |value: &Option<String>| value.as_deref().map_or_else(nothing, clean_line);
-                    [clean_line(&field.at), value(&field.a), value(&field.b)]
-                })
-                .collect(),
+            fields: fields(&change.fields),
         }
     }
+}
+
+/// Place, on side A, on side B.
+pub(super) fn fields(changes: &[FieldChange]) -> Vec<[String; 3]> {
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "nothing".to_owned(), clean_line);
+    changes
+        .iter()
+        .map(|field| [clean_line(&field.at), value(&field.a), value(&field.b)])
+        .collect()
 }
 
 fn lines(pieces: &[Piece]) -> Vec<ToolLine> {
