@@ -53,9 +53,14 @@ pub(super) fn p_value(p: f64) -> String {
     } else if p > 0.999 {
         "p 1".to_owned()
     } else {
-        // A p that is just above a limit is not rounded to it.
-        let digits = if (0.0495..0.0505).contains(&p) { 4 } else { 3 };
-        let text = format!("{p:.digits$}");
+        // A p above the limit is never rounded down to it.
+        let text = (3..=8)
+            .map(|digits| format!("{p:.digits$}"))
+            .find(|text| {
+                text.parse::<f64>()
+                    .is_ok_and(|rounded| (rounded <= 0.05) == (p <= 0.05))
+            })
+            .unwrap_or_else(|| p.to_string());
         format!("p {}", text.trim_start_matches('0'))
     }
 }
@@ -123,11 +128,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_p_is_never_rounded_across_a_limit() {
-        assert_eq!(
-            [0.0255, 0.0504, 0.0496, 0.0001, 1.0, 0.77].map(p_value),
-            ["p .026", "p .0504", "p .0496", "p <.001", "p 1", "p .770"]
-        );
+    fn a_p_is_never_rounded_across_the_limit() {
+        let shown = [0.025_547, 0.0496, 0.05, 0.0504, 0.050_04, 0.0001, 1.0, 0.77].map(p_value);
+        let expected = [
+            "p .026", "p .050", "p .050", "p .0504", "p .05004", "p <.001", "p 1", "p .770",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Results {
 /// The iterations of a cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
+    /// Attempts, those that were repeated included.
+    pub(super) attempts: u64,
     pub(super) passed: u64,
     pub(super) aborted: u64,
     pub(super) failed: BTreeMap<FailureClass, u64>,
@@ -76,6 +78,7 @@ impl Results {
 
 impl Cell {
     fn add(&mut self, result: &AttemptRecord) {
+        self.attempts += u64::from(result.attempt);
         match result.outcome {
             Outcome::Passed => self.passed += 1,
             Outcome::Failed(class) => *self.failed.entry(class).or_default() += 1,

@@ -18,6 +18,8 @@ use super::side::Side;
 pub struct Invalid {
     /// Valid ones out of all, A and B.
     pub valid: [Count; 2],
+    /// Attempts, those that were repeated included, A and B.
+    pub attempts: [u64; 2],
     /// By cause, in the order of reports.
     pub by_cause: Vec<CountRow>,
     /// Why there is no verdict; `None` when they do not stand in its way.
@@ -39,6 +41,10 @@ impl Invalid {
         });
         Self {
             valid,
+            attempts: [
+                common.iter().map(|case| case.a.attempts).sum(),
+                common.iter().map(|case| case.b.attempts).sum(),
+            ],
             by_cause,
             hindrance: hindrance(valid[0], valid[1]),
         }

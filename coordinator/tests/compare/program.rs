@@ -58,6 +58,16 @@ async fn two_runs_are_found_by_the_beginning_of_an_id_and_as_the_latest() {
     // The tool lists come from the store.
     assert!(text.contains("weather · start_here: only on side B"), "{text}");
 
+    // The config says where the runs lie.
+    fs::write(
+        folder.path().join("my.yaml"),
+        "mcp: {url: http://127.0.0.1:1/mcp}\ntestcases: {path: ./cases}\nreport: {outDir: ./reports}\n",
+    )
+    .unwrap();
+    let (code, same, errors) = compare(folder.path(), &["-c", "my.yaml", "2026-11-05", "latest"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(same, text);
+
     // From elsewhere, with the folder named; swapped, the difference has the other sign.
     let elsewhere = tempfile::tempdir().unwrap();
     let reports = folder.path().join("reports");

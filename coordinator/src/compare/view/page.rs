@@ -99,6 +99,12 @@ impl ComparisonView {
                 row.sides[1].to_string(),
             )
         }));
+        let [attempts_a, attempts_b] = comparison.invalid.attempts;
+        invalid_rows.push(Row::of(
+            "attempts in all",
+            attempts_a.to_string(),
+            attempts_b.to_string(),
+        ));
         let different = comparison.changes.len() + usize::from(!comparison.tools.is_empty());
         let questions = questions(comparison, margin, comparisons);
         Self {
