@@ -26,6 +26,7 @@ pub mod reach;
 pub mod record;
 pub mod store;
 
+pub mod compare;
 pub mod report;
 pub mod stats;
 pub mod threshold;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod check;
+mod compare;
 mod demo;
 mod exit;
 mod grade;

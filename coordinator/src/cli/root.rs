@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use mcproctor_worker::heap::limit_heaps;
 
 use super::exit::Exit;
-use super::{check, demo, grade, list, minimal_agent, proxy, report, run, worker};
+use super::{check, compare, demo, grade, list, minimal_agent, proxy, report, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -35,6 +35,8 @@ enum Command {
     List(list::ListArgs),
     /// Write the reports of a stored run anew.
     Report(report::ReportArgs),
+    /// Compare two runs, or two agents of one run.
+    Compare(compare::CompareArgs),
     /// Put the recording proxy in front of a server, for any agent.
     Proxy(proxy::ProxyArgs),
     /// Run attempts for a coordinator. Started by `mcproctor run`.
@@ -71,6 +73,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Grade(args)) => grade::run(&args),
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Report(args)) => report::report(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
