@@ -1,8 +1,8 @@
 //! Two sides against each other: two runs, or two agents of one run.
 //!
-//! [`Results`] gathers a run in one pass; [`choose`] says which agents of which runs are compared; [`compare`] makes a
-//! [`Comparison`] of each two sides, in the words of `docs/statistics.md`; [`text`], [`markdown`], [`html`] and [`json`] show
-//! it.
+//! [`Results`] gathers a run in one pass; [`choose()`] says which agents of which runs are compared; [`compare()`] makes a
+//! [`Comparison`] of each two sides, in the words of `docs/statistics.md`; [`text()`], [`markdown()`], [`html()`] and
+//! [`json()`] show it.
 
 mod case;
 mod changes;
