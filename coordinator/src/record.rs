@@ -163,6 +163,18 @@ pub struct JudgeRecord {
     pub model: String,
 }
 
+impl TestCaseRecord {
+    /// Tools of which a call is asked for, each at least once; some may be there more often.
+    pub fn tools_to_call(&self) -> impl Iterator<Item = &str> {
+        let with_arguments = self.expectations.expected_arguments.iter();
+        let with_arguments = with_arguments.filter(|entry| entry.calls.least() > 0);
+        self.expected_tools
+            .iter()
+            .chain(with_arguments.map(|entry| &entry.tool))
+            .map(String::as_str)
+    }
+}
+
 /// One attempt, complete. The last attempt of an iteration is the iteration's result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

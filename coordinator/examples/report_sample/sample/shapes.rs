@@ -107,11 +107,14 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
             met: false,
             why: said(),
             family: Family::Arguments,
-            differences: vec![Difference {
-                at: said(),
-                expected: said(),
-                found: said(),
-            }],
+            differences: vec![
+                Difference {
+                    at: said(),
+                    expected: said(),
+                    found: said(),
+                };
+                2
+            ],
             call: Some(said()),
             unchecked: false,
         }];

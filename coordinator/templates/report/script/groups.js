@@ -101,7 +101,7 @@ async function fill(cell) {
     made.more = el("button", { type: "button", class: "plain-button more-rows", onclick: () => { state.shown[cell] = made.wanted + MORE_ROWS; fill(cell); } });
     made.body.append(el("div", { class: "group-case" },
       el("p", { class: "prompt" }, test.prompt),
-      el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : "expects no tool",
+      el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : Object.keys(test.expectations).length ? "expects what follows" : "expects no tool",
         ...Object.entries(test.expectations).map(([key, value]) => "; " + key + " " + JSON.stringify(value)),
         test.answers.length ? "; " + plural(test.answers.length, "scripted answer") : "", " · ", test.file),
       judgedCase(test),

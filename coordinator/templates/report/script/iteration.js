@@ -46,7 +46,7 @@ function detailNodes(row, detail) {
       nodes.push(callout("failed", "Failed calls, which count for no expectation", el("ul", {}, bad.map((call) => el("li", {},
         el("code", {}, call.tool), " – " + words(call.state) + (call.httpStatus && call.httpStatus >= 400 ? " " + call.httpStatus : "") + (call.error ? ": " + call.error : ""))))));
     }
-    const unlisted = [...new Set(detail.calls.map((call) => call.tool).filter((tool) => !test.expectedTools.includes(tool)))];
+    const unlisted = [...new Set(detail.calls.map((call) => call.tool).filter((tool) => !test.expectedTools.includes(tool) && !Object.hasOwn(test.expectations.expectedArguments || {}, tool)))];
     if (unlisted.length) nodes.push(...section("Called without being expected", el("p", {}, unlisted.map((tool, at) => [at ? ", " : "", el("code", {}, tool)]).flat())));
     nodes.push(...section("Conversation", ...conversation(row, detail)));
   }
