@@ -10,6 +10,7 @@ mod collect;
 mod confusion;
 mod error_texts;
 mod example;
+mod expected;
 mod group;
 mod server_faults;
 mod tools;

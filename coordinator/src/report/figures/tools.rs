@@ -14,6 +14,8 @@ use crate::report::pass::{Arguments, CallFindings, Findings, ToolList};
 use crate::report::tally::counts;
 use crate::stats::{Spread, spread};
 
+use super::expected::expected_tools;
+
 /// Tools told apart at most; calls of further ones are counted under [`OTHER_TOOLS`].
 const MOST_TOOLS: usize = 500;
 
@@ -145,8 +147,7 @@ impl Tools {
             tool.add_call(call, findings.calls.get(index));
             tool.iterations += u64::from(seen.insert(key));
         }
-        let distinct: BTreeSet<&str> = case.expected_tools.iter().map(String::as_str).collect();
-        for name in distinct {
+        for name in expected_tools(case, result) {
             let server = server_of(name, result, findings);
             let reached = kind.map_or(Reached::Unknown, |kind| {
                 reached_model(kind, &server, name, &result.traffic)

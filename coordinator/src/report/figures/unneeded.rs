@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::record::{AttemptRecord, ExpectationResult, Family, TestCaseRecord};
+use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::stats::Rate;
 
+use super::expected::expected_tools;
 use super::{Capped, Example};
 
 /// Tools told apart at most.
@@ -59,7 +60,7 @@ impl UnneededCalls {
 
     /// Counts the result of an iteration that passed or failed.
     pub(super) fn add(&mut self, case: &TestCaseRecord, result: &AttemptRecord, example: Example) {
-        if needs_a_call(case, &result.expectations) {
+        if !expected_tools(case, result).is_empty() {
             return;
         }
         self.n += 1;
@@ -78,10 +79,4 @@ impl UnneededCalls {
             }
         }
     }
-}
-
-/// Whether a test case asks for anything that only a call can bring.
-fn needs_a_call(case: &TestCaseRecord, expectations: &[ExpectationResult]) -> bool {
-    let asks = |family| matches!(family, Family::Tools | Family::Arguments | Family::Order);
-    !case.expected_tools.is_empty() || expectations.iter().any(|it| asks(it.family) && it.tool.is_some())
 }

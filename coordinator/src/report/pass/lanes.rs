@@ -1,5 +1,6 @@
 //! Threads side by side, and their results in order.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -45,8 +46,10 @@ pub(in crate::report) fn walk<T: Send>(
         for _ in 0..lanes {
             scope.spawn(|| {
                 while let Some((chunk, result)) = next(&open) {
+                    // A thread that ended here would leave the others waiting for it.
+                    let seen = catch_unwind(AssertUnwindSafe(|| look(chunk, &lists, &render)));
                     // Nobody waits for it any more after an error.
-                    let _ = result.send(look(chunk, &lists, &render));
+                    let _ = result.send(seen.unwrap_or_else(|_| Err(stopped())));
                 }
             });
         }
@@ -96,7 +99,7 @@ fn take_all<T>(
     Ok(())
 }
 
-/// Said only when another error is on its way.
+/// Said when another error is on its way, or a thread has panicked.
 fn stopped() -> ReportError {
     ReportError::Output(std::io::Error::other("the pass over the run was stopped"))
 }

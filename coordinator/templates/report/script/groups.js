@@ -94,8 +94,9 @@ function sync(parent, nodes) {
 async function fill(cell) {
   const made = group(cell), test = plan.cases[cell % cases];
   const matching = (await rows(cell)).filter(matches);
-  const wanted = Math.max(state.shown[cell] || FIRST_ROWS, ...matching.map((row, at) => (state.its.has(row.key) ? at + 1 : 0)));
-  const shown = matching.slice(0, wanted);
+  // What is open further down is shown too, without everything above it.
+  const wanted = state.shown[cell] || FIRST_ROWS;
+  const shown = matching.filter((row, at) => at < wanted || state.its.has(row.key));
   if (!made.list) {
     made.list = el("ol", { class: "rows" });
     made.more = el("button", { type: "button", class: "plain-button more-rows", onclick: () => { state.shown[cell] = made.wanted + MORE_ROWS; fill(cell); } });
