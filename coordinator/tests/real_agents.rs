@@ -156,6 +156,110 @@ fn slow_with_its_own_tools_an_escape_is_seen() {
     assert_eq!(results["totals"]["iterationsWithEscapes"], 2);
 }
 
+/// What the model does, what is expected of it, and what that comes to: a test case each.
+const CLASSES: &str = r#"
+- does: [{answer: "Which city?"}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/asked_instead
+- does: [{answer: "I'm sorry, but I cannot look that up."}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/gave_up
+- does: [{answer: "It is probably sunny."}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/never_called
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/wrong_tool
+- does: [{call: {tool: get_current_weather, arguments: {city: Graz}}}, {answer: "It is sunny."}]
+  case: {expectedTools: [get_current_weather], expectedArguments: {get_current_weather: {city: Vienna}}}
+  verdict: failed/wrong_arguments
+- does:
+    - call: {tool: get_forecast, arguments: {city: Graz}}
+    - call: {tool: get_current_weather, arguments: {city: Graz}}
+    - answer: "It is sunny."
+  case: {expectedTools: [get_current_weather, get_forecast], order: subsequence}
+  verdict: failed/wrong_order
+- does: [{call: {tool: get_current_weather, arguments: {city: Wien}}}, {answer: "I could not find it."}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/tool_error
+- does: [{shell: echo sunny}, {answer: "It is sunny."}]
+  case: {expectedTools: [get_current_weather]}
+  verdict: failed/escaped
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectNoTools: true}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [], forbiddenTools: [list_cities]}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [list_cities], maxCalls: 1}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [list_cities], noDuplicateCalls: true}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [list_cities], maxTokens: 10}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [list_cities], maxDurationSeconds: 0.01}
+  verdict: failed/too_much
+- does: [{call: list_cities}, {answer: "There are many."}]
+  case: {expectedTools: [list_cities], responseContains: Vienna}
+  verdict: failed/wrong_answer
+- does: [{call: {tool: get_forecast, arguments: {city: Graz, days: 2}}}, {answer: "Graz: {result}"}]
+  case:
+    expectedTools: [get_forecast]
+    expectedArguments: {get_forecast: {$exact: {city: Graz, days: {$gte: 2}}}}
+    order: exact
+    forbiddenTools: [list_cities]
+    maxCalls: 1
+    noDuplicateCalls: true
+    responseContains: Graz
+    responseOmits: Vienna
+    maxDurationSeconds: 100
+    maxTokens: 10000000
+  verdict: passed
+"#;
+
+#[test]
+fn slow_every_class_is_read_off_what_real_agents_did() {
+    let cases: Vec<Value> = serde_yaml::from_str(CLASSES).unwrap();
+    let id = |index: usize| format!("case-{index:02}");
+    let scenario =
+        |(index, case): (usize, &Value)| json!({ "when": format!("[{}]", id(index)), "steps": case["does"] });
+    let scenarios: Vec<Value> = cases.iter().enumerate().map(scenario).collect();
+    let mut bed = Bed::new(&json!({ "scenarios": scenarios }).to_string());
+    for (index, case) in cases.iter().enumerate() {
+        let mut written = case["case"].clone();
+        written["name"] = json!(id(index));
+        written["prompt"] = json!(format!("Do it. [{}]", id(index)));
+        std::fs::write(bed.path(&format!("testcases/{}.yaml", id(index))), written.to_string()).unwrap();
+    }
+    let mut agents = [bed.claude(), bed.codex()];
+    for agent in &mut agents {
+        agent["builtinTools"] = json!("default");
+    }
+    bed.agents(&agents);
+    bed.config["run"]["timeoutSeconds"] = json!(120);
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let results = bed.results();
+    let mut wrong = Vec::new();
+    for (iteration, verdict) in results.iterations().iter().zip(results.verdicts()) {
+        let index = (0..cases.len())
+            .find(|index| iteration["testCase"] == json!(id(*index)))
+            .unwrap();
+        if verdict != cases[index]["verdict"] {
+            wrong.push(format!(
+                "{} {}: {verdict}: {}",
+                iteration["agent"], cases[index], iteration["reason"]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(results.iterations().len(), 2 * cases.len());
+    bed.wait_until_nothing_runs();
+}
+
 #[test]
 fn slow_refusals_that_the_agent_retries_are_got_over() {
     let mut bed = bed("[429-twice]", &["get_current_weather"]);

@@ -154,3 +154,31 @@ impl fmt::Display for Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_class_and_cause_is_documented_and_in_the_schema() {
+        let outcomes = include_str!("../../../docs/outcomes.md");
+        let schema = include_str!("../../../docs/results.schema.json");
+        let names = FailureClass::ALL
+            .map(FailureClass::name)
+            .into_iter()
+            .chain(InvalidCause::ALL.map(InvalidCause::name));
+        for name in names {
+            assert!(outcomes.contains(&format!("`{name}`")), "{name} is not documented");
+            assert!(schema.contains(&format!("\"{name}\"")), "{name} is not in the schema");
+        }
+    }
+
+    #[test]
+    fn every_class_has_a_sentence_of_its_own() {
+        let sentences: BTreeSet<&str> = FailureClass::ALL.map(FailureClass::says).into();
+        assert_eq!(sentences.len(), FailureClass::ALL.len());
+        assert!(sentences.iter().all(|sentence| sentence.ends_with('.')));
+    }
+}

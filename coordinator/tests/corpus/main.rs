@@ -52,19 +52,21 @@ groups!(
     model_silence,
     model_refuses_for_good,
     machinery_faults,
+    agents_word,
     killed_worker,
     killed_worker_replaced,
     second_attempts,
 );
 
 /// Groups in which something is broken on purpose.
-const FAULTS: [&str; 9] = [
+const FAULTS: [&str; 10] = [
     "server_faults",
     "server_silence",
     "model_faults",
     "model_silence",
     "model_refuses_for_good",
     "machinery_faults",
+    "agents_word",
     "killed_worker",
     "killed_worker_replaced",
     "second_attempts",

@@ -338,3 +338,25 @@ async fn the_tools_of_a_compressed_request_are_known() {
     read_to_end(&mut agent).await;
     assert_eq!(settled(&relay).await.tools_sent, ["a"]);
 }
+
+#[tokio::test]
+async fn a_request_that_is_still_being_written_reaches_the_api_piece_by_piece() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let body = r#"{"tools":[{"name":"a"}],"messages":[]}"#;
+    let request = post("/v1/messages", body);
+    let (first, second) = request.split_at(request.len() - 20);
+    let mut agent = connect(&relay).await;
+    agent.write_all(first.as_bytes()).await.unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    let so_far = read_until(&mut api, "\r\n\r\n{\"tools\":[{").await;
+    assert!(!so_far.contains("messages\":[]"), "the agent has not written that yet");
+    agent.write_all(second.as_bytes()).await.unwrap();
+    read_until(&mut api, "\"messages\":[]}").await;
+    api.write_all(&reply("200 OK", "content-type: application/json\r\n", b"{}"))
+        .await
+        .unwrap();
+    drop(api);
+    read_to_end(&mut agent).await;
+    assert_eq!(settled(&relay).await.tools_sent, ["a"]);
+}
