@@ -57,6 +57,7 @@ impl Conversation {
         Self {
             turns: record.turns.clone(),
             calls: record.calls.clone(),
+            requests: record.requests.clone(),
             exposures: record.exposures.clone(),
             traffic: record.traffic.clone(),
             ..Self::default()
@@ -68,7 +69,9 @@ impl Conversation {
         let mut shorter = self.clone();
         shorter.turns.truncate(count);
         let last = shorter.turns.last().map(|turn| turn.index);
-        shorter.calls.retain(|call| last.is_some_and(|last| call.turn <= last));
+        let said = |turn: u32| last.is_some_and(|last| turn <= last);
+        shorter.calls.retain(|call| said(call.turn));
+        shorter.requests.retain(|request| said(request.turn));
         shorter
     }
 

@@ -26,12 +26,10 @@ mod response;
 mod shown;
 mod tokens;
 mod tools;
-mod unlisted;
 mod whole;
 
 pub use check::{check, worth_talking_on};
 pub use compare::differences;
 pub use observed::Observed;
 pub use tools::expected_tools;
-pub use unlisted::unlisted_tools;
 pub use whole::{compares_arguments, with_whole_arguments};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcproctor_proto::agent::AgentKind;
 
 use crate::record::{AttemptRecord, RunRecord};
+use crate::report::judge::JudgeFigures;
 use crate::report::pass::{Findings, walk};
 use crate::report::tally::counts;
-use crate::report::judge::JudgeFigures;
 use crate::report::{Iteration, ReportError, RunData, ServersSeen};
 
 use super::tools::Tools;

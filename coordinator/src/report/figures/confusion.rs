@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::stats::Rate;
 
-use super::expected::expected_tools;
 use super::{Capped, Example};
 
 /// Pairs of an expected tool and one that was called instead, told apart at most.
@@ -68,7 +67,7 @@ impl Confusion {
 
     /// Counts the result of an iteration that passed or failed.
     pub(super) fn add(&mut self, case: &TestCaseRecord, result: &AttemptRecord, example: Example) {
-        let expected = expected_tools(case, result);
+        let expected: BTreeSet<&str> = case.tools_to_call().collect();
         let called_at = |tool: &str| result.calls.iter().position(|call| call.tool == tool);
         for tool in &expected {
             let row = self.expected.entry((*tool).to_owned()).or_default();

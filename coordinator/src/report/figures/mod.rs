@@ -10,7 +10,6 @@ mod collect;
 mod confusion;
 mod error_texts;
 mod example;
-mod expected;
 mod group;
 mod server_faults;
 mod tools;

@@ -14,8 +14,6 @@ use crate::report::pass::{Arguments, CallFindings, Findings, ToolList};
 use crate::report::tally::counts;
 use crate::stats::{Spread, spread};
 
-use super::expected::expected_tools;
-
 /// Tools told apart at most; calls of further ones are counted under [`OTHER_TOOLS`].
 const MOST_TOOLS: usize = 500;
 
@@ -147,7 +145,7 @@ impl Tools {
             tool.add_call(call, findings.calls.get(index));
             tool.iterations += u64::from(seen.insert(key));
         }
-        for name in expected_tools(case, result) {
+        for name in case.tools_to_call().collect::<BTreeSet<_>>() {
             let server = server_of(name, result, findings);
             let reached = kind.map_or(Reached::Unknown, |kind| {
                 reached_model(kind, &server, name, &result.traffic)

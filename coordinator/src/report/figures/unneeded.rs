@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::stats::Rate;
 
-use super::expected::expected_tools;
 use super::{Capped, Example};
 
 /// Tools told apart at most.
@@ -60,7 +59,7 @@ impl UnneededCalls {
 
     /// Counts the result of an iteration that passed or failed.
     pub(super) fn add(&mut self, case: &TestCaseRecord, result: &AttemptRecord, example: Example) {
-        if !expected_tools(case, result).is_empty() {
+        if case.tools_to_call().next().is_some() {
             return;
         }
         self.n += 1;
