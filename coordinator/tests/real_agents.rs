@@ -157,69 +157,7 @@ fn slow_with_its_own_tools_an_escape_is_seen() {
 }
 
 /// What the model does, what is expected of it, and what that comes to: a test case each.
-const CLASSES: &str = r#"
-- does: [{answer: "Which city?"}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/asked_instead
-- does: [{answer: "I'm sorry, but I cannot look that up."}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/gave_up
-- does: [{answer: "It is probably sunny."}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/never_called
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/wrong_tool
-- does: [{call: {tool: get_current_weather, arguments: {city: Graz}}}, {answer: "It is sunny."}]
-  case: {expectedTools: [get_current_weather], expectedArguments: {get_current_weather: {city: Vienna}}}
-  verdict: failed/wrong_arguments
-- does:
-    - call: {tool: get_forecast, arguments: {city: Graz}}
-    - call: {tool: get_current_weather, arguments: {city: Graz}}
-    - answer: "It is sunny."
-  case: {expectedTools: [get_current_weather, get_forecast], order: subsequence}
-  verdict: failed/wrong_order
-- does: [{call: {tool: get_current_weather, arguments: {city: Wien}}}, {answer: "I could not find it."}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/tool_error
-- does: [{shell: echo sunny}, {answer: "It is sunny."}]
-  case: {expectedTools: [get_current_weather]}
-  verdict: failed/escaped
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectNoTools: true}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [], forbiddenTools: [list_cities]}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [list_cities], maxCalls: 1}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [list_cities], noDuplicateCalls: true}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [list_cities], maxTokens: 10}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [list_cities], maxDurationSeconds: 0.01}
-  verdict: failed/too_much
-- does: [{call: list_cities}, {answer: "There are many."}]
-  case: {expectedTools: [list_cities], responseContains: Vienna}
-  verdict: failed/wrong_answer
-- does: [{call: {tool: get_forecast, arguments: {city: Graz, days: 2}}}, {answer: "Graz: {result}"}]
-  case:
-    expectedTools: [get_forecast]
-    expectedArguments: {get_forecast: {$exact: {city: Graz, days: {$gte: 2}}}}
-    order: exact
-    forbiddenTools: [list_cities]
-    maxCalls: 1
-    noDuplicateCalls: true
-    responseContains: Graz
-    responseOmits: Vienna
-    maxDurationSeconds: 100
-    maxTokens: 10000000
-  verdict: passed
-"#;
+const CLASSES: &str = include_str!("real_agents/classes.yaml");
 
 #[test]
 fn slow_every_class_is_read_off_what_real_agents_did() {

@@ -48,6 +48,7 @@ groups!(
     budgets,
     server_faults,
     server_silence,
+    server_exits,
     model_faults,
     model_silence,
     model_refuses_for_good,
@@ -59,9 +60,10 @@ groups!(
 );
 
 /// Groups in which something is broken on purpose.
-const FAULTS: [&str; 10] = [
+const FAULTS: [&str; 11] = [
     "server_faults",
     "server_silence",
+    "server_exits",
     "model_faults",
     "model_silence",
     "model_refuses_for_good",

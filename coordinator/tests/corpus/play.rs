@@ -28,7 +28,13 @@ pub(crate) struct Played {
 /// Plays these scenarios in one run.
 pub(crate) fn play(group: &Group, scenarios: &[Scenario]) -> Played {
     let mut bed = Bed::new(&json!({ "scenarios": scenarios.iter().map(model).collect::<Vec<_>>() }).to_string());
-    bed.serve(desk(scenarios));
+    if group.process {
+        let program = bed.path("desk.py");
+        fs::write(&program, include_str!("agents/desk.py")).unwrap();
+        bed.config["mcp"] = json!({ "command": "python3", "args": [program.display().to_string()] });
+    } else {
+        bed.serve(desk(scenarios));
+    }
     for scenario in scenarios {
         write_case(&bed, scenario);
     }

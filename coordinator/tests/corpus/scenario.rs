@@ -23,6 +23,9 @@ pub(crate) struct Group {
     /// What happens stops the run: each scenario has a run of its own, and its iteration is left without a result.
     #[serde(default)]
     pub(crate) stops: bool,
+    /// The server is `agents/desk.py`, a process of each attempt's own.
+    #[serde(default)]
+    pub(crate) process: bool,
     /// The worker is killed once every scenario has been begun.
     #[serde(default)]
     pub(crate) kill_worker: bool,
