@@ -37,6 +37,19 @@ fn a_run_below_a_threshold_exits_with_1_and_says_why_last() {
     let expected = "threshold not met: agent builtin, suite: 5 of 10 passed, a rate of 50.0%; the threshold is 100%\n  \
                     agent builtin, test case `not called`: 0 of 5 passed, a rate of 0.0%; the threshold is 90%\n";
     assert!(ran.stderr.ends_with(expected), "{}", ran.stderr);
+    let said = &bed.results()["run"]["thresholds"];
+    assert_eq!(
+        (&said["met"], &said["suite"], &said["on"]),
+        (&json!(false), &json!(1.0), &json!("rate"))
+    );
+    assert_eq!(said["missed"].as_array().unwrap().len(), 2);
+    for file in ["summary.md", "report.html"] {
+        let text = std::fs::read_to_string(bed.reports().join("latest").join(file)).unwrap();
+        assert!(
+            text.contains("Thresholds not met") && text.contains("0 of 5 passed"),
+            "{file}"
+        );
+    }
 
     let ran = bed.run(&["--min-pass-rate", "0.5"]);
     assert_eq!(ran.code, Some(1));

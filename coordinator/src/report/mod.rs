@@ -8,6 +8,7 @@ mod error;
 mod error_text;
 mod figures;
 mod forest;
+mod gate;
 mod html;
 mod iteration;
 mod json;

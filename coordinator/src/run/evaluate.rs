@@ -95,10 +95,16 @@ pub async fn evaluate(
     };
     // It has to hear of what an earlier process of the run finished, too.
     let heard_by_judge = judge.is_some().then(|| events.listen());
-    let Begun { run, lock, progress } = match resume {
+    let Begun {
+        mut run,
+        lock,
+        progress,
+    } = match resume {
         None => begin(&store, planned.record).await?,
         Some(asked) => go_on(&store, asked, &fingerprint_of_run(&config, &cases), &events).await?,
     };
+    // A resumed run is held against what is asked of it now.
+    run.thresholds = config.run.thresholds;
     let invalid_before = progress.invalid;
     let heard_only_by_others = events.clone();
     let listened = events.listen();

@@ -19,6 +19,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of a cell with so many iterations planned. One without a result counts with the invalid ones: nothing is known of it
+    /// either.
+    pub fn of(planned: u32, passed: u64, failed: u64) -> Self {
+        Self {
+            passed,
+            failed,
+            invalid: u64::from(planned).saturating_sub(passed + failed),
+        }
+    }
+
     fn all(self) -> u64 {
         self.passed + self.failed + self.invalid
     }

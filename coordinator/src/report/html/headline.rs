@@ -1,6 +1,7 @@
 //! The first lines of the page: what was run, and what it came to.
 
 use crate::record::{RunRecord, RunState};
+use crate::report::gate::Gate;
 use crate::report::time::{readable, rfc3339};
 use crate::report::{Figures, RunData};
 
@@ -23,6 +24,32 @@ pub(super) struct HeadlineView {
     pub(super) planned: u64,
     pub(super) tiles: Vec<Tile>,
     pub(super) notices: Vec<String>,
+    pub(super) gate: Option<GateView>,
+}
+
+/// The thresholds of the run, and what became of them.
+pub(super) struct GateView {
+    pub(super) asked: String,
+    pub(super) verdict: &'static str,
+    /// A sentence for each that was not met, the first ones.
+    pub(super) missed: Vec<String>,
+    /// Not shown.
+    pub(super) more: usize,
+}
+
+/// Thresholds shown as not met at most.
+const MOST_MISSED: usize = 20;
+
+impl From<Gate> for GateView {
+    fn from(gate: Gate) -> Self {
+        let missed = gate.missed.as_deref().unwrap_or_default();
+        Self {
+            verdict: gate.verdict(),
+            missed: missed.iter().take(MOST_MISSED).map(ToString::to_string).collect(),
+            more: missed.len().saturating_sub(MOST_MISSED),
+            asked: gate.asked,
+        }
+    }
 }
 
 /// One headline figure.
@@ -72,6 +99,7 @@ impl HeadlineView {
             planned: run.total_iterations(),
             tiles: tiles(run, figures),
             notices: notices(run, figures),
+            gate: Gate::of(run, data.state(), figures).map(Into::into),
         }
     }
 }

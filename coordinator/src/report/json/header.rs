@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use crate::expectation::Expectations;
 use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
+use crate::report::gate::Gate;
 use crate::report::time::rfc3339;
 use crate::report::{Face, Figures, Group, RunData, Share, Tally, ToolFigures};
 use crate::stats::{Rate, Spread};
+use crate::threshold;
 
 use super::judge::JudgeCountsView;
 
@@ -39,8 +41,36 @@ pub(super) struct RunView<'a> {
     notices: &'a [String],
     /// Who gives a second opinion; `null` in a run without a judge.
     judge: Option<&'a JudgeRecord>,
+    /// What the run had to reach; `null` when nothing was asked.
+    thresholds: Option<ThresholdsView>,
     /// Cells in which a server's tool list changed between iterations.
     tool_list_drift: Vec<DriftView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ThresholdsView {
+    suite: Option<threshold::Share>,
+    test_case: Option<threshold::Share>,
+    on: threshold::Measure,
+    /// `null` while the run is not complete.
+    met: Option<bool>,
+    /// A sentence for each that was not met.
+    missed: Vec<String>,
+}
+
+impl ThresholdsView {
+    fn of(data: &dyn RunData, figures: &Figures) -> Option<Self> {
+        let asked = data.run().thresholds;
+        let gate = Gate::of(data.run(), data.state(), figures)?;
+        Some(Self {
+            suite: asked.suite,
+            test_case: asked.test_case,
+            on: asked.on,
+            met: gate.missed.as_ref().map(Vec::is_empty),
+            missed: gate.missed.iter().flatten().map(ToString::to_string).collect(),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -157,6 +187,7 @@ impl<'a> RunView<'a> {
             graded_from: run.graded_from.as_ref().map(RunId::as_str),
             notices: &run.notices,
             judge: run.judge.as_ref(),
+            thresholds: ThresholdsView::of(data, figures),
             tool_list_drift: figures
                 .servers
                 .drifted()

@@ -1,6 +1,7 @@
 //! The document, the most important first.
 
 use crate::record::{RunRecord, RunState};
+use crate::report::gate::Gate;
 use crate::report::rate::RateView;
 use crate::report::time::readable;
 use crate::report::words::counted;
@@ -12,6 +13,9 @@ use super::sections;
 
 /// Notices at most.
 const MOST_NOTICES: usize = 10;
+
+/// Thresholds listed as not met at most.
+const MOST_MISSED: usize = 20;
 
 /// The summary of a run, under 65,000 characters.
 pub(in crate::report) fn summary(data: &dyn RunData, figures: &Figures) -> String {
@@ -69,6 +73,16 @@ fn head(data: &dyn RunData, figures: &Figures) -> String {
         total.invalid(),
         run.total_iterations().saturating_sub(total.total()) + total.aborted,
     );
+    if let Some(gate) = Gate::of(run, data.state(), figures) {
+        head += &format!("\n**Thresholds {}** ({})\n\n", gate.verdict(), gate.asked);
+        let missed = gate.missed.unwrap_or_default();
+        for shortfall in missed.iter().take(MOST_MISSED) {
+            head += &format!("- {}\n", code(&shortfall.to_string(), 300));
+        }
+        if missed.len() > MOST_MISSED {
+            head += &format!("- {} more\n", missed.len() - MOST_MISSED);
+        }
+    }
     for notice in run.notices.iter().take(MOST_NOTICES) {
         head += &format!("\n> {}\n", code(notice, 300));
     }
