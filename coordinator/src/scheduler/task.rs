@@ -1,5 +1,6 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
+mod asked;
 mod conclude;
 mod judged;
 
@@ -12,7 +13,8 @@ use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use self::judged::{Asked, Judged};
+use self::asked::Asked;
+use self::judged::Judged;
 use super::message::{Finished, Input, Outbox, Work};
 use super::state::{Effect, State, iteration_id};
 use crate::clock::Clock;

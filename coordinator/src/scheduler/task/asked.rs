@@ -1,0 +1,156 @@
+//! What one attempt has asked of the judge, and what that means for its verdict. Pure.
+
+use mcproctor_proto::assignment::AttemptReport;
+use mcproctor_proto::id::Lease;
+
+use crate::judge::{JudgeVerdict, Judgement, Opinion};
+use crate::record::{ExpectationResult, Family};
+
+/// What one attempt has asked of the judge.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// What the judge has said so far.
+    pub(super) said: Judgement,
+    /// The last turn after which a choice was asked for.
+    choice_after: Option<u32>,
+    pub(super) tone: ToneGate,
+}
+
+/// Where an attempt stands with a tone that gates.
+#[derive(Debug, Default)]
+pub(super) enum ToneGate {
+    /// It was not asked about: the test case does not gate on it, or the attempt is not that far.
+    #[default]
+    NotAsked,
+    /// The worker has said everything; the judge is at it.
+    Awaited {
+        worker: String,
+        lease: Lease,
+        report: Box<AttemptReport>,
+        calls_in_full: Option<Vec<u8>>,
+    },
+    /// The judge has answered; what it said is in [`Asked::said`].
+    Known,
+}
+
+impl Asked {
+    /// Whether a choice is to be asked for after this turn: a turn that is told again asks nothing.
+    pub(super) fn begin_choice(&mut self, after_turn: u32) -> bool {
+        self.choice_after.replace(after_turn) != Some(after_turn)
+    }
+
+    pub(super) fn awaits_tone(&self) -> bool {
+        matches!(self.tone, ToneGate::Awaited { .. })
+    }
+
+    /// Adds what the judge said of a tone that gates to what was expected. A judge that failed leaves the attempt without a
+    /// verdict, and this gives the cause; unless something else is unmet, which settles it.
+    pub(super) fn add_tone(&self, expectations: &mut Vec<ExpectationResult>) -> Option<String> {
+        let opinion = match (&self.tone, &self.said.tone) {
+            (ToneGate::Known, Some(opinion)) => opinion,
+            _ => return None,
+        };
+        if opinion.verdict == JudgeVerdict::Error {
+            let settled = expectations.iter().any(|expectation| !expectation.met);
+            return (!settled).then(|| format!("the judge did not judge the tone: {}", opinion.reasoning));
+        }
+        expectations.push(tone_expectation(opinion));
+        None
+    }
+}
+
+/// The gate opens only for a pass: a judge that cannot tell has not said that the tone was kept to.
+fn tone_expectation(opinion: &Opinion) -> ExpectationResult {
+    let met = opinion.verdict == JudgeVerdict::Pass;
+    let why = match opinion.verdict {
+        JudgeVerdict::Uncertain => format!("the judge could not tell: {}", opinion.reasoning),
+        _ => opinion.reasoning.clone(),
+    };
+    ExpectationResult {
+        family: Family::Tone,
+        what: "the tone is kept to".to_owned(),
+        met,
+        why: if met { String::new() } else { why },
+        ..ExpectationResult::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use mcproctor_proto::turn::Usage;
+
+    use super::*;
+
+    fn asked(verdict: JudgeVerdict) -> Asked {
+        let opinion = Opinion {
+            verdict,
+            reasoning: "it shouts".to_owned(),
+            model: "m".to_owned(),
+            usage: Usage::default(),
+            duration_ms: 1,
+            at_unix_ms: 0,
+        };
+        Asked {
+            said: Judgement {
+                tone: Some(opinion),
+                ..Judgement::default()
+            },
+            choice_after: None,
+            tone: ToneGate::Known,
+        }
+    }
+
+    fn other(met: bool) -> ExpectationResult {
+        ExpectationResult {
+            met,
+            family: Family::Tools,
+            what: "a called".to_owned(),
+            ..tone_expectation(&asked(JudgeVerdict::Pass).said.tone.unwrap())
+        }
+    }
+
+    #[test]
+    fn the_gate_opens_for_a_pass_alone() {
+        for (verdict, met, why) in [
+            (JudgeVerdict::Pass, true, ""),
+            (JudgeVerdict::Fail, false, "it shouts"),
+            (JudgeVerdict::Uncertain, false, "the judge could not tell: it shouts"),
+        ] {
+            let mut expectations = vec![other(true)];
+            assert_eq!(asked(verdict).add_tone(&mut expectations), None);
+            let tone = expectations.pop().unwrap();
+            assert_eq!((tone.family, tone.met, tone.why.as_str()), (Family::Tone, met, why));
+        }
+    }
+
+    #[test]
+    fn a_judge_that_failed_is_the_cause_unless_something_else_is_unmet() {
+        let mut expectations = vec![other(true)];
+        assert_eq!(
+            asked(JudgeVerdict::Error).add_tone(&mut expectations).as_deref(),
+            Some("the judge did not judge the tone: it shouts")
+        );
+        let mut expectations = vec![other(false)];
+        assert_eq!(asked(JudgeVerdict::Error).add_tone(&mut expectations), None);
+        assert_eq!(expectations.len(), 1);
+    }
+
+    #[test]
+    fn a_turn_that_is_told_again_asks_for_no_second_choice() {
+        let mut asked = Asked::default();
+        assert!(asked.begin_choice(0));
+        assert!(!asked.begin_choice(0));
+        assert!(asked.begin_choice(1));
+    }
+
+    #[test]
+    fn a_tone_that_does_not_gate_is_no_expectation() {
+        let mut advisory = asked(JudgeVerdict::Fail);
+        advisory.tone = ToneGate::NotAsked;
+        let mut expectations = vec![other(true)];
+        assert_eq!(advisory.add_tone(&mut expectations), None);
+        assert_eq!(expectations.len(), 1);
+    }
+}
