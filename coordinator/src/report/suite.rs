@@ -1,7 +1,7 @@
 //! How reliable an agent is over all its test cases: the bridge to the statistics.
 
 use crate::stats::suite::{distinct, like_these, pooled, these_prompts};
-use crate::stats::{Count, Interval, Rate, bounds_with_invalid};
+use crate::stats::{Count, Interval, NotEstimable, PassHatK, Rate, RepeatsAlike, bounds_with_invalid, pass_hat_k};
 
 use super::words::percent_range;
 use super::{Cell, Tally};
@@ -17,7 +17,14 @@ pub(super) struct Suite {
     pub(super) like: Estimate,
     /// Test cases that passed every time, out of those with an iteration that counts.
     pub(super) distinct: Estimate,
+    /// The chance that several iterations in a row pass, for several lengths; or why it cannot be told.
+    pub(super) in_a_row: Result<Vec<PassHatK>, NotEstimable>,
+    /// Pairs of iterations of one test case, and those that made the same calls.
+    pub(super) repeats: RepeatsAlike,
 }
+
+/// The lengths of which the chance to pass in a row is told, as far as every test case has so many iterations.
+const IN_A_ROW: [u64; 4] = [2, 4, 8, 16];
 
 /// A rate with the method behind its range.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +80,17 @@ pub(super) fn suite(cells: &[Cell]) -> Suite {
             rate: distinct(&counts),
             method: "test cases, Wilson".to_owned(),
         },
+        in_a_row: in_a_row(&counts),
+        repeats: cells
+            .iter()
+            .fold(RepeatsAlike::default(), |sum, cell| sum + cell.repeats()),
     }
+}
+
+fn in_a_row(counts: &[Count]) -> Result<Vec<PassHatK>, NotEstimable> {
+    let shortest = pass_hat_k(counts, IN_A_ROW[0])?;
+    let longer = IN_A_ROW.iter().skip(1).map_while(|k| pass_hat_k(counts, *k).ok());
+    Ok(std::iter::once(shortest).chain(longer).collect())
 }
 
 /// What the range would be, whatever the invalid ones would have come to; `None` when there are none.

@@ -6,7 +6,9 @@ use crate::outcome::Outcome;
 use crate::report::iteration::usage_of;
 use crate::report::tally::counts;
 use crate::report::{Iteration, Tally};
-use crate::stats::{Spread, spread};
+use crate::stats::{RepeatsAlike, Spread, spread};
+
+use super::repeats::Repeats;
 
 /// One cell.
 #[derive(Clone, Debug, Default)]
@@ -15,12 +17,16 @@ pub struct Cell {
     pub group: Group,
     /// A letter per iteration from the first: `p`assed, `f`ailed, `i`nvalid, `a`borted, `w`aiting for a new attempt, `-` none.
     pub marks: String,
+    repeats: Repeats,
 }
 
 impl Cell {
     /// Counts an iteration of this cell; `planned` is the number of iterations of each.
     pub(super) fn add(&mut self, planned: u32, iteration: &Iteration) {
         self.group.add(iteration);
+        if let Some(result) = iteration.result.as_ref().filter(|result| counts(result.outcome)) {
+            self.repeats.add(&result.calls);
+        }
         // Records of an iteration beyond the plan would otherwise ask for a mark far away.
         let place = (iteration.number.min(planned) as usize).saturating_sub(1);
         while self.marks.len() < place {
@@ -28,6 +34,13 @@ impl Cell {
         }
         self.marks
             .push(mark(iteration.result.as_ref().map(|result| result.outcome)));
+    }
+}
+
+impl Cell {
+    /// Pairs of iterations that passed or failed, and how many of them made the same calls.
+    pub fn repeats(&self) -> RepeatsAlike {
+        self.repeats.pairs()
     }
 }
 

@@ -11,6 +11,7 @@ mod confusion;
 mod error_texts;
 mod example;
 mod group;
+mod repeats;
 mod server_faults;
 mod tools;
 mod unneeded;
