@@ -34,8 +34,8 @@ fn a_run_below_a_threshold_exits_with_1_and_says_why_last() {
     bed.case("not called", "Say hello.", &["get_forecast"]);
     let ran = bed.run(&[]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    let expected = "threshold not met: agent builtin, suite: 5 of 10 passed, a rate of 50.0%; the threshold is 100%\n  \
-                    agent builtin, test case `not called`: 0 of 5 passed, a rate of 0.0%; the threshold is 90%\n";
+    let expected = "threshold not met: agent builtin, suite: 5 of 10 passed, a rate of 50.0%; the threshold is 100%\n\
+                    mcproctor: threshold not met: agent builtin, test case `not called`: 0 of 5 passed, a rate of 0.0%; the threshold is 90%\n";
     assert!(ran.stderr.ends_with(expected), "{}", ran.stderr);
     let said = &bed.results()["run"]["thresholds"];
     assert_eq!(

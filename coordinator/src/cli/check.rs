@@ -12,6 +12,7 @@ use super::runtime::{block_on, complain};
 use crate::config::{self, Config, Environment};
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
+use crate::threshold::out_of_reach;
 use crate::{source, testcase};
 
 /// Arguments of `mcproctor check`.
@@ -110,6 +111,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
         without_answers(&config, &cases),
         without_usage(&config, &cases),
         without_judge(&config, &cases),
+        out_of_reach(&config.run.thresholds, cases.len(), config.run.iterations),
     ];
     for problem in mismatches.into_iter().flatten() {
         let _ = writeln!(text, "mismatch: {problem}");

@@ -21,7 +21,7 @@ use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
 use crate::testcase::TestCase;
-use crate::threshold::{Measure, Share, out_of_reach};
+use crate::threshold::{Measure, Share, Shortfall, out_of_reach};
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
 use crate::{source, testcase, ui};
 
@@ -52,6 +52,9 @@ pub(super) struct RunArgs {
     /// What has to reach a threshold, in place of run.thresholds.on: the rate, or the lower end of its range.
     #[arg(long, value_name = "WHAT")]
     threshold_on: Option<ThresholdOn>,
+    /// Look at no threshold, to try something out with few iterations.
+    #[arg(long, conflicts_with_all = ["min_pass_rate", "threshold_on"])]
+    no_thresholds: bool,
     /// Go on with a run that was stopped or killed: the newest one, or the one named.
     #[arg(long, value_name = "RUN")]
     resume: Option<Option<String>>,
@@ -73,6 +76,7 @@ pub(super) enum Output {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ThresholdOn {
     Rate,
+    #[value(alias = "lowerEnd")]
     LowerEnd,
 }
 
@@ -106,6 +110,7 @@ pub(super) fn run(args: RunArgs) -> Exit {
         concurrency: args.concurrency,
         min_pass_rate: args.min_pass_rate,
         threshold_on: args.threshold_on.map(Into::into),
+        no_thresholds: args.no_thresholds,
     };
     let mut config = match config.with_overrides(&overrides) {
         Ok(config) => config,
@@ -173,6 +178,9 @@ fn resume_hint(args: &RunArgs) -> String {
     }
     if let Some(on) = args.threshold_on.and_then(|on| on.to_possible_value()) {
         flag("--threshold-on", on.get_name());
+    }
+    if args.no_thresholds {
+        words.push("--no-thresholds".to_owned());
     }
     words.push("--resume".to_owned());
     words.join(" ")
@@ -320,6 +328,12 @@ pub(super) fn counted(count: u64, what: &str) -> String {
     }
 }
 
+fn complain_of(shortfalls: &[Shortfall]) {
+    for shortfall in shortfalls {
+        complain(Exit::Threshold, &format!("threshold not met: {shortfall}"));
+    }
+}
+
 fn conclude(result: Result<Ending, RunError>) -> Exit {
     match result {
         Ok(ending) if ending.finished.cancelled => Exit::Interrupted,
@@ -327,16 +341,19 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
             Exit::Failure,
             &format!("stopped: {}", finished.stopped.unwrap_or_default()),
         ),
-        Ok(ending) if ending.finished.invalid > 0 => complain(
-            Exit::Failure,
-            &format!(
-                "{} stayed invalid; the report says why",
-                counted(ending.finished.invalid, "iteration")
-            ),
-        ),
+        Ok(ending) if ending.finished.invalid > 0 => {
+            complain_of(&ending.shortfalls);
+            complain(
+                Exit::Failure,
+                &format!(
+                    "{} stayed invalid; the report says why",
+                    counted(ending.finished.invalid, "iteration")
+                ),
+            )
+        }
         Ok(ending) if !ending.shortfalls.is_empty() => {
-            let missed: Vec<String> = ending.shortfalls.iter().map(ToString::to_string).collect();
-            complain(Exit::Threshold, &format!("threshold not met: {}", missed.join("\n  ")))
+            complain_of(&ending.shortfalls);
+            Exit::Threshold
         }
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,

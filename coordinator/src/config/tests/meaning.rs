@@ -270,6 +270,7 @@ fn the_command_line_wins() {
         concurrency: Some(2),
         min_pass_rate: Some("95%".parse().unwrap()),
         threshold_on: None,
+        no_thresholds: false,
     };
     let config = load().with_overrides(&overrides).unwrap();
     assert_eq!((config.run.iterations, config.run.concurrency), (100_000, Some(2)));
