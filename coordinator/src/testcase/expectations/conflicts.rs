@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::located::place_of;
 use super::read::ReadExpectations;
 use super::value::path_of;
-use crate::expectation::{Expectations, HowMany, Order, Step};
+use crate::expectation::{Expectations, HowMany, Order, Step, folded};
 use crate::yaml::{KeyPath, Problems, Value};
 
 /// Reports every pair of expectations of which one rules out the other.
@@ -129,8 +129,8 @@ impl Conflicts<'_, '_> {
     fn response(&mut self) {
         let expectations = &self.read.expectations;
         for (index, omitted) in expectations.response_omits.iter().enumerate() {
-            let part = omitted.to_lowercase();
-            let within = |text: &&String| text.to_lowercase().contains(&part);
+            let part = folded(omitted);
+            let within = |text: &&String| folded(text).contains(&part);
             if let Some(text) = expectations.response_contains.iter().find(within) {
                 let what = format!("`{omitted}` must not be in the reply, but `{text}` has to be");
                 let several = self
