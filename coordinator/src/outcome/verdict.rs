@@ -120,7 +120,11 @@ fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict
         ));
     }
     // An agent that says it called the server, with nothing on the wire, was kept from it by its own harness.
-    let reported: u32 = conversation.turns.iter().filter_map(|turn| turn.reported_calls).sum();
+    let reported: u32 = conversation
+        .turns
+        .iter()
+        .filter_map(|turn| turn.reported_calls)
+        .fold(0, u32::saturating_add);
     if reported > 0 && conversation.calls.is_empty() {
         return Some(Verdict::again(
             InvalidCause::Machinery,
