@@ -15,6 +15,7 @@ mod number;
 mod pattern;
 mod read_arguments;
 mod read_pattern;
+mod relation;
 mod schema;
 #[cfg(test)]
 mod tests;
