@@ -17,6 +17,7 @@ mod read_arguments;
 mod read_pattern;
 mod relation;
 mod schema;
+mod stand_in;
 #[cfg(test)]
 mod tests;
 mod write_pattern;
@@ -25,7 +26,7 @@ pub use arguments::{ExpectedArguments, HowMany, ToolArguments};
 pub use expectations::{Expectations, Order};
 pub use expression::Expression;
 pub use fault::{Fault, Step};
-pub use json::{Json, JsonType, NotComparable};
+pub use json::{Json, JsonType, NotComparable, Unread};
 pub use letter_case::folded;
 pub use limits::MaxCalls;
 pub use number::Number;
