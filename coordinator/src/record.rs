@@ -276,12 +276,15 @@ pub struct ExpectationResult {
     /// blamed for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// Whether it is broken for good: what was done cannot be undone, whatever else would have been said, done or answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
 }
 
 impl ExpectationResult {
-    /// Whether it asks for a successful call of its tool, so that the server could be what kept the agent from it.
-    pub fn asks_for_a_call(&self) -> bool {
-        self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
+    /// Whether it still wants for a successful call of its tool, so that the server could be what kept the agent from it.
+    pub fn wants_a_call(&self) -> bool {
+        !self.met && !self.broken && self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
     }
 }
 

@@ -27,6 +27,26 @@ pub enum Json {
     List(Vec<Self>),
     /// An object; of a key that is given twice the last value counts.
     Object(BTreeMap<String, Self>),
+    /// What cannot be compared; only [`Json::read`] makes it.
+    Unread(Unread),
+}
+
+/// A value of which no more is known than its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Its type.
+    pub kind: JsonType,
+    /// Why it cannot be compared.
+    pub why: NotComparable,
+    /// As it was written.
+    text: String,
+}
+
+/// What becomes of parts that cannot be compared.
+#[derive(Clone, Copy)]
+enum Broken {
+    Refused,
+    Kept,
 }
 
 /// Why a value cannot be compared.
@@ -100,10 +120,36 @@ impl Json {
     /// When it is no JSON, or nested too deeply to be compared.
     pub fn parse(text: &str) -> Result<Self, NotComparable> {
         let raw: &RawValue = serde_json::from_str(text).map_err(|_| NotComparable::Broken)?;
-        Self::of_raw(raw, 0)
+        Self::of_raw(raw, 0, Broken::Refused)
     }
 
-    fn of_raw(raw: &RawValue, depth: usize) -> Result<Self, NotComparable> {
+    /// The value that `text` is. Parts of it that cannot be compared are [`Json::Unread`], so that they matter only to those
+    /// who look at them.
+    ///
+    /// # Errors
+    /// When it is no JSON.
+    pub fn read(text: &str) -> Result<Self, NotComparable> {
+        let raw: &RawValue = serde_json::from_str(text).map_err(|_| NotComparable::Broken)?;
+        Self::of_raw(raw, 0, Broken::Kept)
+    }
+
+    fn of_raw(raw: &RawValue, depth: usize, parts: Broken) -> Result<Self, NotComparable> {
+        Self::of_sound(raw, depth, parts).or_else(|why| match parts {
+            Broken::Refused => Err(why),
+            Broken::Kept => Ok(Self::Unread(Unread {
+                kind: match raw.get().as_bytes().first() {
+                    Some(b'"') => JsonType::String,
+                    Some(b'[') => JsonType::Array,
+                    Some(b'{') => JsonType::Object,
+                    _ => JsonType::Number,
+                },
+                why,
+                text: raw.get().to_owned(),
+            })),
+        })
+    }
+
+    fn of_sound(raw: &RawValue, depth: usize, parts: Broken) -> Result<Self, NotComparable> {
         if depth > MAX_DEPTH {
             return Err(NotComparable::TooDeep);
         }
@@ -116,14 +162,14 @@ impl Json {
             Some(b'"') => serde_json::from_str(text).map(Self::Text).map_err(broken),
             Some(b'[') => {
                 let items: Vec<&RawValue> = serde_json::from_str(text).map_err(broken)?;
-                let items = items.into_iter().map(|item| Self::of_raw(item, depth + 1));
+                let items = items.into_iter().map(|item| Self::of_raw(item, depth + 1, parts));
                 items.collect::<Result<_, _>>().map(Self::List)
             }
             Some(b'{') => {
                 let entries: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(broken)?;
                 let entries = entries
                     .into_iter()
-                    .map(|(key, value)| Ok((key, Self::of_raw(value, depth + 1)?)));
+                    .map(|(key, value)| Ok((key, Self::of_raw(value, depth + 1, parts)?)));
                 entries.collect::<Result<_, _>>().map(Self::Object)
             }
             _ => Number::parse(text).map(Self::Number).ok_or(NotComparable::Broken),
@@ -149,6 +195,17 @@ impl Json {
             Self::Text(_) => JsonType::String,
             Self::List(_) => JsonType::Array,
             Self::Object(_) => JsonType::Object,
+            Self::Unread(unread) => unread.kind,
+        }
+    }
+
+    /// Why it cannot be compared as a whole: the first part of it that cannot be.
+    pub fn unread(&self) -> Option<NotComparable> {
+        match self {
+            Self::Unread(unread) => Some(unread.why),
+            Self::List(items) => items.iter().find_map(Self::unread),
+            Self::Object(entries) => entries.values().find_map(Self::unread),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => None,
         }
     }
 
@@ -165,6 +222,7 @@ impl Json {
             Self::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
             Self::Number(value) => text.push_str(&number(value)),
             Self::Text(value) => quote(value, text),
+            Self::Unread(unread) => text.push_str(&unread.text),
             Self::List(items) => {
                 text.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -258,6 +316,27 @@ mod tests {
         assert_eq!(Json::parse("{"), Err(NotComparable::Broken));
         let fine = "[".repeat(100) + &"]".repeat(100);
         assert!(Json::parse(&fine).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_compared_leaves_the_rest_alone() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        let text = format!(r#"{{"city":"Graz","deep":{deep},"half":"\ud800","odd":{{"\udc00":1}}}}"#);
+        assert!(Json::parse(&text).is_err());
+        let Json::Object(entries) = Json::read(&text).unwrap() else {
+            unreachable!("{text}")
+        };
+        assert_eq!(entries["city"], Json::text("Graz"));
+        assert_eq!(entries["city"].unread(), None);
+        assert_eq!(entries["deep"].unread(), Some(NotComparable::TooDeep));
+        for (key, kind) in [("half", JsonType::String), ("odd", JsonType::Object)] {
+            assert_eq!(
+                (entries[key].unread(), entries[key].json_type()),
+                (Some(NotComparable::Broken), kind)
+            );
+        }
+        assert_eq!(Json::Object(entries).to_string(), text);
+        assert_eq!(Json::read("{"), Err(NotComparable::Broken));
     }
 
     #[test]

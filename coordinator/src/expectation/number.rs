@@ -69,6 +69,17 @@ impl Number {
         format!("{sign}0.{}e{}", self.digits, self.magnitude)
     }
 
+    /// Its digits without point and exponent, if it is whole and a 64-bit integer may hold it.
+    pub(super) fn as_integer_text(&self) -> Option<String> {
+        let zeros = usize::try_from(self.magnitude).ok()?.checked_sub(self.digits.len())?;
+        let sign = if self.negative { "-" } else { "" };
+        match self.digits.as_str() {
+            "" => Some("0".to_owned()),
+            digits if self.magnitude <= 20 => Some(format!("{sign}{digits}{}", "0".repeat(zeros))),
+            _ => None,
+        }
+    }
+
     /// The nearest double; `None` beyond their range.
     pub fn as_f64(&self) -> Option<f64> {
         self.text.parse().ok().filter(|value: &f64| value.is_finite())

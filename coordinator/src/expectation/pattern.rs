@@ -136,7 +136,7 @@ impl Pattern {
         }
     }
 
-    fn asks_to_be_there(&self) -> bool {
+    pub(super) fn asks_to_be_there(&self) -> bool {
         match self {
             Self::Absent => false,
             Self::Exact(inner) => inner.asks_to_be_there(),

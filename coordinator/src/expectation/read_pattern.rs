@@ -179,6 +179,7 @@ fn with_article(value: &Json) -> String {
         Json::List(items) if items.is_empty() => "an empty list".to_owned(),
         Json::List(_) => "a list".to_owned(),
         Json::Object(_) => "a mapping".to_owned(),
+        Json::Unread(unread) => format!("a value of type {}", unread.kind.name()),
     }
 }
 

@@ -6,7 +6,7 @@
 //! others were left out.
 //!
 //! Where a call was left out, what the agent did and said instead decides: it went outside the servers, asked, gave up,
-//! called nothing at all, or called something else.
+//! asked nothing else of the servers, or did ask something else.
 
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::request::McpRequest;
@@ -122,7 +122,10 @@ fn instead_of_calling(
             _ => {}
         }
     }
-    if conversation.calls.is_empty() && conversation.requests.is_empty() {
+    // Too few calls of the very tool that is missing are no others.
+    let of_missing = |call: &ToolCall| missing.clone().any(|result| result.tool.as_ref() == Some(&call.tool));
+    let about_missing = |request: &McpRequest| missing.clone().any(|result| is_about(result, request));
+    if conversation.calls.iter().all(of_missing) && conversation.requests.iter().all(about_missing) {
         FailureClass::NeverCalled
     } else {
         FailureClass::WrongTool

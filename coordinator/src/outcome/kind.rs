@@ -22,9 +22,10 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// It asked nothing of a server under test at all, and neither asked nor gave up in words.
+    /// It left out a call that was expected, or made it too seldom, asked nothing else of a server under test, and neither
+    /// asked nor gave up in words.
     NeverCalled,
-    /// It called tools, but left out a call that was expected.
+    /// It called other tools, but left out a call that was expected, or made it too seldom.
     WrongTool,
     /// It called the expected tool with arguments that were not those expected.
     WrongArguments,
@@ -114,8 +115,8 @@ impl FailureClass {
     /// What happened, as a sentence for people.
     pub fn says(self) -> &'static str {
         match self {
-            Self::NeverCalled => "The agent called no tool of the servers.",
-            Self::WrongTool => "The agent called tools, but left out a call that was expected.",
+            Self::NeverCalled => "The agent left out an expected call, or made too few of it, and called nothing else.",
+            Self::WrongTool => "The agent called other tools, but left out an expected call, or made too few of it.",
             Self::WrongArguments => "The agent called the expected tool with other arguments than those expected.",
             Self::WrongOrder => "The agent made the expected calls in another order.",
             Self::ToolError => "A call of an expected tool failed, and no later one of it succeeded.",

@@ -4,7 +4,7 @@
 //!
 //! A reply **asks** when it ends with a question to the user, a list of choices may follow it. The question begins with a
 //! question word, or it speaks of `you` or `I`; a request for information (`Please tell me which …`) is one too. An offer of
-//! further help is none.
+//! further help is none, nor is one of something more (`Would you like me to check the forecast as well?`).
 //!
 //! A reply **declines** when one of its first two sentences, or its last, says in the first person that the agent cannot,
 //! could not or will not do something, or has not what it needs for it.
@@ -81,6 +81,37 @@ const OFFERS: [&str; 12] = [
     "does that help",
 ];
 
+/// Beginnings of offers, which ask nothing where they are of something more.
+const OFFERING: [&str; 15] = [
+    "would you like",
+    "would you want",
+    "would you be interested",
+    "would it help",
+    "do you want",
+    "do you need",
+    "do you wish",
+    "are you interested",
+    "want me to",
+    "like me to",
+    "shall i",
+    "should i",
+    "can i",
+    "could i",
+    "may i",
+];
+
+/// Words of what comes on top of an answer.
+const SOMETHING_MORE: [&str; 8] = [
+    "more",
+    "also",
+    "too",
+    "else",
+    "further",
+    "additional",
+    "additionally",
+    "as well",
+];
+
 /// Ways to say that one cannot or will not.
 const DECLINING: [&str; 39] = [
     "i can't",
@@ -124,18 +155,42 @@ const DECLINING: [&str; 39] = [
     "is not offered to me",
 ];
 
-/// What may follow `I can't` without giving anything up.
-const FIGURES_OF_SPEECH: [&str; 10] = [
+/// What may follow `I can't` or `I won't` without giving anything up.
+const FIGURES_OF_SPEECH: [&str; 34] = [
     "guarantee",
     "promise",
     "recommend",
     "stress",
     "emphasize",
+    "emphasise",
+    "overstate",
     "wait",
     "say for sure",
     "say for certain",
     "be sure",
     "be certain",
+    "be happier",
+    "be better",
+    "be more",
+    "believe",
+    "to believe",
+    "imagine",
+    "agree more",
+    "ask for more",
+    "thank you enough",
+    "complain",
+    "deny",
+    "argue",
+    "blame",
+    "help but",
+    "resist",
+    "only",
+    "either",
+    "neither",
+    "lie",
+    "bore you",
+    "go into detail",
+    "forget",
 ];
 
 /// The text up to a list of choices at its end.
@@ -195,6 +250,9 @@ fn asks(sentence: &str) -> bool {
     if !sentence.ends_with('?') {
         return REQUESTS.iter().any(|request| sentence.starts_with(request));
     }
+    if offers_more(sentence) {
+        return false;
+    }
     let first = words(sentence).find(|word| !LEADS.contains(word));
     let begins = first.is_some_and(|first| {
         let word = first.split('\'').next().unwrap_or_default();
@@ -203,14 +261,31 @@ fn asks(sentence: &str) -> bool {
     begins || words(sentence).any(|word| PERSONS.contains(&word))
 }
 
+/// Whether a question offers to do or tell something more.
+fn offers_more(question: &str) -> bool {
+    let words: Vec<&str> = words(question).skip_while(|word| LEADS.contains(word)).collect();
+    let text = format!("{} ", words.join(" "));
+    let offering = OFFERING
+        .iter()
+        .any(|beginning| text.strip_prefix(beginning).is_some_and(|rest| rest.starts_with(' ')));
+    // `More than one?` and `one or two?` want to know something.
+    let choice = text.contains(" or ") || text.contains(" more than ");
+    offering && !choice && SOMETHING_MORE.iter().any(|more| text.contains(&format!(" {more} ")))
+}
+
 fn declines(sentence: &str) -> bool {
     DECLINING.iter().any(|phrase| {
-        let Some((before, after)) = sentence.split_once(phrase) else {
-            return false;
-        };
-        let whole_words = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
-        let after = after.trim_start();
-        whole_words && !FIGURES_OF_SPEECH.iter().any(|figure| after.starts_with(figure))
+        sentence.match_indices(phrase).any(|(at, _)| {
+            let (before, after) = (&sentence[..at], &sentence[at + phrase.len()..]);
+            let whole_words = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+            let after = after.trim_start();
+            let figure = |figure: &&str| {
+                after
+                    .strip_prefix(*figure)
+                    .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            };
+            whole_words && !FIGURES_OF_SPEECH.iter().any(|it| figure(&it))
+        })
     })
 }
 
@@ -229,6 +304,10 @@ mod tests {
             "I can't see where you are. In which city are you?",
             "And for how many days?",
             "Should I book it?",
+            "Would you like me to book it?",
+            "Do you want more than one ticket?",
+            "Do you want the next train, or a later one as well?",
+            "Which one do you need, and what else?",
             "Would you like Celsius or Fahrenheit?",
             "What’s the date?",
             "(Could you tell me your location?)",
@@ -245,6 +324,12 @@ mod tests {
             "It is sunny. Is there anything else I can help you with?",
             "It is sunny. What else can I help with? Let me know if you have any questions.",
             "Nice weather, isn't it?",
+            "It is 24 degrees. Would you like me to check the forecast as well?",
+            "It is 24 degrees. Do you want more details?",
+            "Done. Should I also book a hotel?",
+            "Sunny. And would you like to know more about Vienna?",
+            "Sunny. Do you need any further information?",
+            "It is 24 degrees. Shall I look up Graz, too?",
             "Which city? I took Vienna, and it is sunny.",
             "Sunny, I guess.",
             "Please let me know if you need more.",
@@ -265,6 +350,7 @@ mod tests {
             "I looked at the tools. There is none for this, so I am unable to answer.",
             "The tool get_tides is not offered to me.",
             "I won't do that.",
+            "I can't believe it, but I can't do that.",
             "I'm sorry, I can't help with that. Is there anything else I can do?",
             "Here is what I know. Vienna is a city. It lies on a river. I was not able to get its weather.",
         ] {
@@ -277,6 +363,13 @@ mod tests {
         for reply in [
             "It is sunny. I can't guarantee that, though.",
             "I can't recommend it enough!",
+            "I can't believe how warm it is!",
+            "You will not need an umbrella, and I won't either.",
+            "I won't either",
+            "I couldn't agree more.",
+            "I can not only tell you the weather but the forecast.",
+            "I can't help but envy you: it is 24 degrees.",
+            "I refuse to believe it, but it is 24 degrees.",
             "Never mind.",
             "It is sunny. It is warm. I could not believe it at first. So go out!",
             "The API cannot be reached.",

@@ -120,7 +120,11 @@ fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict
         ));
     }
     // An agent that says it called the server, with nothing on the wire, was kept from it by its own harness.
-    let reported: u32 = conversation.turns.iter().filter_map(|turn| turn.reported_calls).sum();
+    let reported: u32 = conversation
+        .turns
+        .iter()
+        .filter_map(|turn| turn.reported_calls)
+        .fold(0, u32::saturating_add);
     if reported > 0 && conversation.calls.is_empty() {
         return Some(Verdict::again(
             InvalidCause::Machinery,
@@ -302,10 +306,15 @@ fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
 fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verdict> {
     let unmet = expectations
         .iter()
-        .filter(|expectation| !expectation.met && expectation.asks_for_a_call())
-        .filter_map(|it| it.tool.as_deref());
-    for tool in unmet {
+        .filter(|expectation| expectation.wants_a_call())
+        .filter_map(|it| Some((it.tool.as_deref()?, it)));
+    for (tool, expectation) in unmet {
         let of_tool: Vec<&ToolCall> = calls.iter().filter(|call| call.tool == tool).collect();
+        // A server that did answer calls of the tool kept the agent only from a call that would have counted.
+        let answered = of_tool.iter().any(|call| call.succeeded());
+        if answered && !expectation.differences.is_empty() {
+            continue;
+        }
         let Some(at) = of_tool.iter().rposition(|call| call.server_fault()) else {
             continue;
         };
@@ -354,7 +363,7 @@ fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdi
 
 /// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
 fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
-    let tools_expected = expectations.iter().any(ExpectationResult::asks_for_a_call);
+    let tools_expected = expectations.iter().any(ExpectationResult::wants_a_call);
     let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
     (tools_expected && nothing).then(|| {
         Verdict::again(

@@ -237,3 +237,45 @@ fn what_is_wrong_with_expectations_is_told_with_its_place() {
     let source = MemorySource::new(files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     insta::assert_snapshot!(load(&source).unwrap_err().to_string());
 }
+
+#[test]
+fn expectations_that_contradict_each_other_are_refused_where_they_stand() {
+    for (expected, told) in [
+        (
+            "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 0}}}\n",
+            "a.yaml:3:24: expectedArguments.t: exactly 0 such calls of `t` are allowed, but 1 are expected",
+        ),
+        (
+            "expectedTools: [t]\norder: exact\nexpectedArguments: {u: {}}\n",
+            "a.yaml:3:8: order: `expectedTools` lists all calls, 0 of `u`, but 1 are expected",
+        ),
+        (
+            "expectedTools: [t]\norder: exact\nexpectedArguments: {t: {$calls: {atLeast: 2}}}\n",
+            "a.yaml:3:8: order: `expectedTools` lists all calls, 1 of `t`, but 2 are expected",
+        ),
+        (
+            "expectedTools: []\nexpectedArguments: {t: [{$calls: all, x: 1}, {x: 2}]}\n",
+            "a.yaml:3:25: expectedArguments.t[0]: every call of `t` is to have these arguments, but one with {\"x\":2}",
+        ),
+        (
+            "expectedTools: []\nexpectedArguments: {t: [{x: 1, y: 2}, {$calls: {exactly: 0}, x: 1}]}\n",
+            "a.yaml:3:39: expectedArguments.t[1]: exactly 0 such calls of `t` are allowed, but 1 are expected",
+        ),
+        (
+            "expectedTools: []\nnoDuplicateCalls: true\nexpectedArguments: {t: {$calls: {atLeast: 2}, $exact: {}}}\n",
+            "a.yaml:4:24: expectedArguments.t: 2 calls of `t` with just these arguments are expected, but no call twice",
+        ),
+    ] {
+        let report = report([("a.yaml", &format!("prompt: x\n{expected}") as &str)]);
+        assert!(report.contains(told), "{expected}: {report}");
+    }
+    for fine in [
+        "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 0}, x: 1}}\n",
+        "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 1}}}\n",
+        "expectedTools: [t, u]\norder: exact\nexpectedArguments: {u: [{x: 1}, {y: 2}]}\n",
+        "expectedTools: []\nexpectedArguments: {t: [{$calls: all, x: 1}, {y: 2}]}\n",
+        "expectedTools: []\nnoDuplicateCalls: true\nexpectedArguments: {t: {$calls: {atLeast: 2}, x: 1}}\n",
+    ] {
+        load_one(&format!("prompt: x\n{fine}"));
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcproctor_proto::call::ToolCall;
 
 use super::checked::{Checked, Hope};
-use super::compare::differences;
+use super::compare::compared;
 use super::counted::counted;
 use super::observed::Observed;
 use super::shown::shortened;
@@ -20,10 +20,10 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec
         .collect()
 }
 
-/// The arguments of a call as a value; absent ones are `{}`. Why not, if they cannot be compared.
+/// The arguments of a call as a value; absent ones are `{}`. Why not, if nothing of them can be compared.
 pub(super) fn arguments_of(call: &ToolCall) -> Result<Json, String> {
     match &call.arguments {
-        Some(raw) => Json::parse(raw.get()).map_err(|why: NotComparable| why.to_string()),
+        Some(raw) => Json::read(raw.get()).map_err(|why: NotComparable| why.to_string()),
         None if call.truncated => Err("they are too large to be in the record".to_owned()),
         None => Ok(Json::Object(BTreeMap::new())),
     }
@@ -52,11 +52,18 @@ impl<'a> Looked<'a> {
             unknown: Vec::new(),
         };
         for call in calls.iter().filter(|call| call.tool == entry.tool) {
-            match arguments_of(call) {
-                Ok(arguments) => looked.candidates.push(Candidate {
-                    call,
-                    differences: differences(&entry.arguments, Some(&arguments)),
-                }),
+            let candidate = |differences| Candidate { call, differences };
+            // Any arguments will do, those that cannot be read too.
+            if entry.arguments.is_anything() {
+                looked.candidates.push(candidate(Vec::new()));
+                continue;
+            }
+            let told = arguments_of(call).and_then(|arguments| {
+                let compared = compared(&entry.arguments, Some(&arguments));
+                compared.unknown.map_or(Ok(compared.differences), Err)
+            });
+            match told {
+                Ok(differences) => looked.candidates.push(candidate(differences)),
                 Err(why) if call.succeeded() => looked.unknown.push((call, why)),
                 Err(_) => {}
             }

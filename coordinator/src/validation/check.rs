@@ -10,7 +10,13 @@ use crate::record::{ExpectationResult, TestCaseRecord};
 
 /// What became of every expectation of a test case, in the order of the families.
 pub fn check(case: &TestCaseRecord, observed: &Observed<'_>) -> Vec<ExpectationResult> {
-    all(case, observed).into_iter().map(|checked| checked.result).collect()
+    let checked = all(case, observed).into_iter();
+    checked
+        .map(|checked| ExpectationResult {
+            broken: !checked.result.met && checked.hope == Hope::Never,
+            ..checked.result
+        })
+        .collect()
 }
 
 /// Whether a further message to the agent may meet an expectation that is not met. It is not worth while once any

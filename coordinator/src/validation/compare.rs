@@ -9,11 +9,24 @@ use crate::record::Difference;
 /// Differences that are told of one value; more help no reader.
 const MOST: usize = 20;
 
-/// Where `value` is not like `pattern`; none when it is. At most 20.
+/// Where `value` is not like `pattern`; none when it is, or when that cannot be told. At most 20.
 pub fn differences(pattern: &Pattern, value: Option<&Json>) -> Vec<Difference> {
-    let mut comparison = Comparison { found: Vec::new() };
+    compared(pattern, value).differences
+}
+
+/// What comparing a value with a pattern came to.
+pub(super) struct Compared {
+    /// Where it is not like it.
+    pub(super) differences: Vec<Difference>,
+    /// Why it cannot be told whether it is like it, when nothing is known in which it is not.
+    pub(super) unknown: Option<String>,
+}
+
+/// Compares a value with a pattern.
+pub(super) fn compared(pattern: &Pattern, value: Option<&Json>) -> Compared {
+    let mut comparison = Comparison::default();
     comparison.compare(pattern, value, &mut Pointer::default(), Keys::Subset);
-    comparison.found
+    comparison.done()
 }
 
 /// Whether objects may have keys that their pattern does not name.
@@ -23,11 +36,24 @@ enum Keys {
     Exact,
 }
 
+#[derive(Default)]
 struct Comparison {
     found: Vec<Difference>,
+    unknown: Option<String>,
 }
 
 impl Comparison {
+    fn done(self) -> Compared {
+        Compared {
+            unknown: self.unknown.filter(|_| self.found.is_empty()),
+            differences: self.found,
+        }
+    }
+
+    fn cannot_tell(&mut self, why: impl ToString) {
+        self.unknown.get_or_insert_with(|| why.to_string());
+    }
+
     fn add(&mut self, at: &Pointer, expected: impl Into<String>, value: Option<&Json>) {
         self.add_found(at.to_string(), expected, found(value));
     }
@@ -52,6 +78,9 @@ impl Comparison {
                     self.matcher(matcher, value, at, keys);
                 }
             }
+            (Pattern::Object(keys_of), Some(Json::Unread(unread)))
+                if unread.kind == JsonType::Object && keys_of.is_empty() && keys == Keys::Subset => {}
+            (_, Some(Json::Unread(unread))) if type_of(pattern) == Some(unread.kind) => self.cannot_tell(unread.why),
             (Pattern::Scalar(wanted), Some(value)) if wanted == value => {}
             (Pattern::List(patterns), Some(Json::List(items))) => self.list(patterns, items, at, keys),
             (Pattern::Object(patterns), Some(Json::Object(entries))) => self.object(patterns, entries, at, keys),
@@ -89,23 +118,54 @@ impl Comparison {
 
     fn matcher(&mut self, matcher: &Matcher, value: Option<&Json>, at: &mut Pointer, keys: Keys) {
         let like = |pattern: &Pattern, value: Option<&Json>| {
-            let mut inside = Self { found: Vec::new() };
+            let mut inside = Self::default();
             inside.compare(pattern, value, &mut Pointer::default(), keys);
-            inside.found.is_empty()
+            inside.done()
+        };
+        // One that is like it is enough; with none, one of which it cannot be told leaves it open.
+        let any = |compared: &mut dyn Iterator<Item = Compared>| {
+            let mut unknown = None;
+            for one in compared {
+                match one.unknown {
+                    Some(why) => unknown = unknown.or(Some(why)),
+                    None if one.differences.is_empty() => return Ok(true),
+                    None => {}
+                }
+            }
+            unknown.map_or(Ok(false), Err)
         };
         let holds = match (matcher, value) {
-            (Matcher::OneOf(choices), _) => choices.iter().any(|choice| like(choice, value)),
-            (_, None) => false,
-            (Matcher::Regex(expression), Some(Json::Text(text))) => expression.is_in(text),
-            (Matcher::Contains(part), Some(Json::Text(text))) => match part.as_ref() {
+            (Matcher::OneOf(choices), _) => any(&mut choices.iter().map(|choice| like(choice, value))),
+            (Matcher::Regex(_), Some(Json::Unread(unread))) if unread.kind == JsonType::String => {
+                Err(unread.why.to_string())
+            }
+            (Matcher::Contains(_), Some(Json::Unread(unread)))
+                if matches!(unread.kind, JsonType::String | JsonType::Array) =>
+            {
+                Err(unread.why.to_string())
+            }
+            (Matcher::Bound(_), Some(Json::Unread(unread))) if unread.kind == JsonType::Number => {
+                Err(unread.why.to_string())
+            }
+            (_, None) => Ok(false),
+            (Matcher::Regex(expression), Some(Json::Text(text))) => Ok(expression.is_in(text)),
+            (Matcher::Contains(part), Some(Json::Text(text))) => Ok(match part.as_ref() {
                 Pattern::Scalar(Json::Text(part)) => text.contains(part),
                 _ => false,
-            },
-            (Matcher::Contains(item), Some(Json::List(items))) => items.iter().any(|it| like(item, Some(it))),
-            (Matcher::Bound(bound), Some(Json::Number(number))) => bound.holds(number),
-            (Matcher::Type(types), Some(value)) => types.iter().any(|kind| kind.includes(value)),
+            }),
+            (Matcher::Contains(item), Some(Json::List(items))) => any(&mut items.iter().map(|it| like(item, Some(it)))),
+            (Matcher::Bound(bound), Some(Json::Number(number))) => Ok(bound.holds(number)),
+            (Matcher::Type(types), Some(value)) => Ok(types.iter().any(|kind| kind.includes(value))),
             (Matcher::Schema(schema), Some(value)) => {
-                for violation in schema.violations(value) {
+                let told = match value.unread() {
+                    Some(why) => Err(why.to_string()),
+                    None => schema.violations(value),
+                };
+                let violations = match told {
+                    Ok(violations) => violations,
+                    Err(why) => return self.cannot_tell(why),
+                };
+                for violation in violations {
                     let place = format!("{at}{}", violation.at);
                     let inside = value_at(value, &violation.at);
                     self.add_found(
@@ -116,11 +176,24 @@ impl Comparison {
                 }
                 return;
             }
-            _ => false,
+            _ => Ok(false),
         };
-        if !holds {
-            self.add(at, matcher_in_words(matcher), value);
+        match holds {
+            Ok(true) => {}
+            Ok(false) => self.add(at, matcher_in_words(matcher), value),
+            Err(why) => self.cannot_tell(why),
         }
+    }
+}
+
+/// The type of the values that are like a pattern, where it is plain.
+fn type_of(pattern: &Pattern) -> Option<JsonType> {
+    match pattern {
+        Pattern::Scalar(value) => Some(value.json_type()),
+        Pattern::List(_) => Some(JsonType::Array),
+        Pattern::Object(_) => Some(JsonType::Object),
+        Pattern::Exact(inner) => type_of(inner),
+        Pattern::Any | Pattern::Absent | Pattern::Matchers(_) => None,
     }
 }
 

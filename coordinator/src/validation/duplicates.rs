@@ -19,7 +19,11 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
     let mut unknown = Vec::new();
     let mut succeeded: HashSet<(&str, &str, String)> = HashSet::new();
     for call in observed.calls {
-        let arguments = match arguments_of(call) {
+        let told = arguments_of(call).and_then(|arguments| match arguments.unread() {
+            Some(why) => Err(why.to_string()),
+            None => Ok(arguments),
+        });
+        let arguments = match told {
             Ok(arguments) => arguments,
             Err(why) => {
                 unknown.push((call, why));

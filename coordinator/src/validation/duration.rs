@@ -8,7 +8,10 @@ use crate::record::Family;
 /// The time of all turns together, without what the relay saw the agent wait for a model that refused, failed or was silent.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {
     let most = expectations.max_duration_seconds?;
-    let turns: u64 = observed.turns.iter().map(|turn| turn.duration_ms).sum();
+    let turns: u64 = observed
+        .turns
+        .iter()
+        .fold(0, |sum, turn| sum.saturating_add(turn.duration_ms));
     let waiting = if observed.traffic.observed {
         observed.traffic.waiting_ms.min(turns)
     } else {

@@ -3,7 +3,7 @@
 use super::checked::{Checked, Hope};
 use super::observed::Observed;
 use super::shown::{shortened, start_of};
-use crate::expectation::Expectations;
+use crate::expectation::{Expectations, folded};
 use crate::record::Family;
 
 /// How much of a reply is repeated, in characters.
@@ -12,7 +12,7 @@ const MOST_OF_A_REPLY: usize = 160;
 /// Texts are found whatever the case of their letters, expressions as they are written. A further reply may put it right.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {
     let reply = observed.turns.last().map_or("", |turn| turn.reply.as_str());
-    let folded = reply.to_lowercase();
+    let reply_folded = folded(reply);
     let said = || match reply.trim() {
         "" => "the reply is empty".to_owned(),
         text => format!("the reply begins with {:?}", start_of(text, MOST_OF_A_REPLY)),
@@ -21,12 +21,12 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec
     let quoted = |text: &str| format!("{:?}", shortened(text));
 
     let contains = expectations.response_contains.iter().map(|text| {
-        let found = folded.contains(&text.to_lowercase());
+        let found = reply_folded.contains(&folded(text));
         let why = (!found).then(|| format!("it does not; {}", said()));
         checked(format!("the reply contains {}", quoted(text)), why)
     });
     let omits = expectations.response_omits.iter().map(|text| {
-        let found = folded.contains(&text.to_lowercase());
+        let found = reply_folded.contains(&folded(text));
         let why = found.then(|| "it does not".to_owned());
         checked(format!("the reply omits {}", quoted(text)), why)
     });
@@ -65,6 +65,9 @@ mod tests {
             reply("responseOmits: Vienna").unmet(),
             "the reply omits \"Vienna\": it does not"
         );
+        let greek = |expected: &str| Recorded::under(expected).replied("ΟΔΟΣΑ, οδος");
+        assert!(greek("responseContains: [ΟΔΟΣ, ΟΔΟΣΑ, 'ΟΔΟΣΑ, ΟΔΟΣ']").all_met());
+        assert!(!greek("responseOmits: ΟΔΟΣ").all_met());
         assert!(
             reply("responseMatches: vienna")
                 .unmet()

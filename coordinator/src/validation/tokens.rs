@@ -11,9 +11,9 @@ use crate::record::Family;
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {
     let most = expectations.max_tokens?;
     let what = format!("at most {most} tokens");
-    let of_turn = |turn: &Turn| Some(turn.usage.input_tokens? + turn.usage.output_tokens?);
+    let of_turn = |turn: &Turn| Some(turn.usage.input_tokens?.saturating_add(turn.usage.output_tokens?));
     let told: Vec<Option<u64>> = observed.turns.iter().map(of_turn).collect();
-    let known: u64 = told.iter().flatten().sum();
+    let known = told.iter().flatten().copied().fold(0, u64::saturating_add);
     // What is known is already too much, or all of it is known.
     if known > most {
         let why = format!("it used {known}");
@@ -59,6 +59,19 @@ mod tests {
         let much = used(&[Some((50, 10)), Some((30, 11))]);
         assert_eq!(much.unmet(), "at most 100 tokens: it used 101");
         assert!(!much.worth_talking_on() && !much.only_unmet().unchecked);
+    }
+
+    #[test]
+    fn more_than_any_number_holds_is_too_much() {
+        for tokens in [
+            [Some((u64::MAX, u64::MAX)), Some((0, 0))],
+            [Some((u64::MAX, 0)), Some((0, 200))],
+        ] {
+            assert_eq!(
+                used(&tokens).unmet(),
+                "at most 100 tokens: it used 18446744073709551615"
+            );
+        }
     }
 
     #[test]

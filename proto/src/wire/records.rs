@@ -113,12 +113,16 @@ impl From<&Usage> for v1::Usage {
 
 impl From<v1::Usage> for Usage {
     fn from(usage: v1::Usage) -> Self {
-        Self {
+        let told = Self {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cached_input_tokens: usage.cached_input_tokens,
+            cost_usd: usage.cost_usd,
+        };
+        Self {
             // A number that JSON cannot hold would break every report.
-            cost_usd: usage.cost_usd.filter(|cost| cost.is_finite()),
+            cost_usd: told.reported_cost_usd(),
+            ..told
         }
     }
 }

@@ -199,6 +199,7 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                 differences: Vec::new(),
                 call: None,
                 unchecked: false,
+                broken: false,
             }
         })
         .collect()

@@ -117,6 +117,7 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
             ],
             call: Some(said()),
             unchecked: false,
+            broken: false,
         }];
         if attempt.cell == 1 {
             attempt.expectations[0].family = Family::Response;

@@ -169,6 +169,13 @@ fn where_a_call_was_left_out_what_was_done_instead_decides() {
             WrongTool,
         ),
         (
+            "another tool, an answer and an offer",
+            missing()
+                .calls("b", Good)
+                .replies("It is 24 degrees. Would you like me to check the forecast as well?"),
+            WrongTool,
+        ),
+        (
             "an expected call, and in the next turn a question",
             missing().met(Family::Tools, "b").calls("b", Good).turn("Which city?"),
             AskedInstead,
@@ -181,16 +188,21 @@ fn where_a_call_was_left_out_what_was_done_instead_decides() {
                 .replies("I can't do the rest."),
             GaveUp,
         ),
-        ("too few calls", missing().calls("a", Good), WrongTool),
+        ("too few calls", missing().calls("a", Good), NeverCalled),
+        (
+            "too few calls, and another tool",
+            missing().calls("a", Good).calls("b", Good),
+            WrongTool,
+        ),
         (
             "too few calls and a refusal",
             missing().calls("a", Good).replies("I can't go on."),
-            WrongTool,
+            NeverCalled,
         ),
         (
             "too few calls and an escape",
             missing().calls("a", Good).escapes(),
-            WrongTool,
+            NeverCalled,
         ),
         (
             "no call with the arguments, for want of a call",
@@ -246,7 +258,7 @@ fn a_failed_call_is_a_tool_error_until_a_later_one_succeeds() {
         (
             "failed before a success",
             missing().calls("a", ToolError).calls("a", Good),
-            WrongTool,
+            FailureClass::NeverCalled,
         ),
         ("another tool failed", missing().calls("b", ToolError), WrongTool),
         (
@@ -296,7 +308,7 @@ fn resources_and_prompts_are_read_like_calls() {
             prompt()
                 .requests("prompts/get", "greet", false)
                 .requests("prompts/get", "greet", true),
-            WrongTool,
+            NeverCalled,
         ),
         (
             "refused at last",

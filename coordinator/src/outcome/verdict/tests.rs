@@ -4,9 +4,11 @@ use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::*;
-use crate::record::Family;
 use crate::record::fixtures::{call, exposed, turn};
-use crate::validation::expected_tools;
+use crate::record::{Family, TestCaseRecord};
+use crate::source::MemorySource;
+use crate::testcase;
+use crate::validation::{Observed, check, expected_tools};
 
 /// An attempt whose agent was shown the tools, called what was expected and completed its turn.
 struct Attempt {
@@ -370,7 +372,7 @@ fn a_fault_is_got_over_only_by_a_later_success() {
     assert_eq!(outcome(&[CallState::Ok, CallState::HttpError]), INVALID_SERVER);
     assert_eq!(
         outcome(&[CallState::HttpError, CallState::Ok]),
-        Outcome::Failed(FailureClass::WrongTool),
+        Outcome::Failed(FailureClass::NeverCalled),
         "the agent could have called once more"
     );
 }
@@ -464,4 +466,73 @@ fn only_calls_that_were_asked_for_can_be_kept_from_the_agent_by_the_server() {
         expectations: &expectations,
     });
     assert!(matches!(verdict.outcome, Outcome::Failed(_)), "{verdict:?}");
+}
+
+/// A test case with these expected arguments, after calls with these arguments of which the last got no answer.
+fn lost_after(expected: &str, calls: &[&str]) -> Verdict {
+    let text = format!("prompt: x\nexpectedTools: []\nexpectedArguments: {expected}\n");
+    let cases = testcase::load(&MemorySource::new([("case.yaml", text.as_str())]))
+        .map_err(|errors| errors.to_string())
+        .unwrap();
+    let mut attempt = Attempt::good();
+    attempt.conversation.calls = calls
+        .iter()
+        .enumerate()
+        .map(|(index, arguments)| {
+            let lost = index + 1 == calls.len();
+            let mut made = call("t", if lost { CallState::HttpError } else { CallState::Ok });
+            made.id = format!("c{index}");
+            made.http_status = Some(if lost { 502 } else { 200 });
+            made.arguments = Some(serde_json::from_str(arguments).unwrap());
+            made
+        })
+        .collect();
+    let observed = Observed {
+        calls: &attempt.conversation.calls,
+        turns: &attempt.conversation.turns,
+        traffic: &attempt.conversation.traffic,
+        requests: &attempt.conversation.requests,
+    };
+    let expectations = check(&TestCaseRecord::from(&cases[0]), &observed);
+    decide(&Facts {
+        interrupted: false,
+        machinery_fault: None,
+        conversation: &attempt.conversation,
+        expectations: &expectations,
+    })
+}
+
+#[test]
+fn what_the_agent_broke_for_good_is_not_excused_by_a_call_that_was_lost_later() {
+    for (expected, calls) in [
+        (
+            "{t: {$calls: {exactly: 0}, danger: true}}",
+            &[r#"{"danger":true}"#, "{}"][..],
+        ),
+        (
+            "{t: {$calls: all, city: Vienna}}",
+            &[r#"{"city":"Graz"}"#, r#"{"city":"Vienna"}"#],
+        ),
+        ("{t: {$calls: {exactly: 1}}}", &["{}", "{}", "{}"]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#, r#"{"city":"Linz"}"#]),
+    ] {
+        let verdict = lost_after(expected, calls);
+        assert!(matches!(verdict.outcome, Outcome::Failed(_)), "{expected}: {verdict:?}");
+    }
+}
+
+#[test]
+fn what_a_good_answer_could_still_have_met_is_the_servers() {
+    for (expected, calls) in [
+        ("{t: {city: Vienna}}", &[r#"{"city":"Vienna"}"#][..]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#, r#"{"city":"Vienna"}"#]),
+        ("{t: {$calls: {exactly: 2}}}", &["{}", "{}"]),
+        ("{t: {$calls: all, city: Vienna}}", &[r#"{"city":"Vienna"}"#]),
+    ] {
+        let verdict = lost_after(expected, calls);
+        assert_eq!(verdict.outcome, INVALID_SERVER, "{expected}: {verdict:?}");
+    }
+    let met = lost_after("{t: {$calls: {exactly: 0}, danger: true}}", &["{}"]);
+    assert_eq!(met.outcome, Outcome::Passed);
 }

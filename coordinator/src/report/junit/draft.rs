@@ -108,7 +108,10 @@ impl Draft {
         self.end_cell()?;
         let mut parts = self.cases.into_parts()?;
         let started = rfc3339(run.started_at_unix_ms);
-        let total: u64 = self.cells.iter().map(|(_, duration_ms)| duration_ms).sum();
+        let total: u64 = self
+            .cells
+            .iter()
+            .fold(0, |sum, (_, duration_ms)| sum.saturating_add(*duration_ms));
         let mut head = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
         xml::attribute(&mut head, "name", &format!("mcproctor {}", run.id));
         counts(&mut head, &figures.total.tally, run.total_iterations(), total);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::located::place_of;
 use super::read::ReadExpectations;
 use super::value::path_of;
-use crate::expectation::{Expectations, HowMany, Order, Step};
+use crate::expectation::{Expectations, HowMany, Order, Step, ToolArguments, folded};
 use crate::yaml::{KeyPath, Problems, Value};
 
 /// Reports every pair of expectations of which one rules out the other.
@@ -18,9 +18,10 @@ pub(in crate::testcase) fn report_conflicts(
     let expectations = &read.expectations;
     let needed = needed(expected_tools, expectations);
     conflicts.no_tools(&needed);
-    conflicts.order(expected_tools);
+    conflicts.order(expected_tools, &needed);
     conflicts.forbidden(&needed);
     conflicts.calls(&needed);
+    conflicts.arguments(&needed);
     conflicts.response();
 }
 
@@ -67,8 +68,21 @@ impl Conflicts<'_, '_> {
         }
     }
 
-    fn order(&mut self, expected_tools: &[String]) {
+    fn order(&mut self, expected_tools: &[String], needed: &BTreeMap<String, u32>) {
         let order = self.read.expectations.order;
+        if order == Order::Exact && !expected_tools.is_empty() {
+            for (tool, least) in needed {
+                let listed = expected_tools.iter().filter(|other| *other == tool).count();
+                if (*least as usize) > listed {
+                    let what = format!(
+                        "`expectedTools` lists all calls, {listed} of `{tool}`, but {least} are expected by \
+                         `expectedArguments`"
+                    );
+                    let remedy = "list them in `expectedTools`, or allow other calls with `order: subsequence`";
+                    self.add("order", &[], what, remedy);
+                }
+            }
+        }
         if order != Order::Any && expected_tools.is_empty() {
             let what = "there is nothing to order: `expectedTools` is empty".to_owned();
             self.add("order", &[], what, "name the tools in `expectedTools`, in their order");
@@ -126,11 +140,71 @@ impl Conflicts<'_, '_> {
         }
     }
 
+    /// Entries for one tool that rule each other out, or calls that are asked for elsewhere.
+    fn arguments(&mut self, needed: &BTreeMap<String, u32>) {
+        let read = self.read;
+        let entries: Vec<&ToolArguments> = read.expectations.expected_arguments.iter().collect();
+        let mut place = 0;
+        for (index, entry) in entries.iter().enumerate() {
+            let tool = entry.tool.as_str();
+            let first_of_tool = index == 0 || entries[index - 1].tool != entry.tool;
+            place = if first_of_tool { 0 } else { place + 1 };
+            let others = || {
+                entries
+                    .iter()
+                    .filter(|other| other.tool == tool && !std::ptr::eq(**other, *entry))
+            };
+            let what = match entry.calls {
+                HowMany::Exactly(most) => {
+                    let all = needed.get(tool).copied().filter(|_| entry.arguments.is_anything());
+                    let within = others().filter(|other| other.arguments.is_within(&entry.arguments));
+                    let least = within.map(|other| other.calls.least()).chain(all).max();
+                    least.filter(|least| *least > most).map(|least| {
+                        format!("exactly {most} such calls of `{tool}` are allowed, but {least} are expected")
+                    })
+                }
+                HowMany::All => others()
+                    .find(|other| other.calls.least() > 0 && other.arguments.rules_out(&entry.arguments))
+                    .map(|other| {
+                        let arguments = other.arguments.to_json();
+                        format!(
+                            "every call of `{tool}` is to have these arguments, but one with {arguments} is expected"
+                        )
+                    }),
+                HowMany::AtLeast(_) => None,
+            };
+            if let Some(what) = what {
+                self.add(
+                    "expectedArguments",
+                    &self.place(tool, place),
+                    what,
+                    "remove one of the two",
+                );
+            }
+            let least = entry.calls.least();
+            if read.expectations.no_duplicate_calls && least > 1 && entry.arguments.is_one_value() {
+                let what =
+                    format!("{least} calls of `{tool}` with just these arguments are expected, but no call twice");
+                let remedy = "remove `noDuplicateCalls`, or expect one call";
+                self.add("expectedArguments", &self.place(tool, place), what, remedy);
+            }
+        }
+    }
+
+    /// The way to the entry of a tool, which may stand in a list or alone.
+    fn place(&self, tool: &str, index: usize) -> Vec<Step> {
+        let node = self.read.node("expectedArguments").and_then(|node| node.get(tool));
+        let in_a_list = node.is_some_and(|node| matches!(node.value, Value::Sequence(_)));
+        let mut steps = vec![Step::Key(tool.to_owned())];
+        steps.extend(in_a_list.then_some(Step::Item(index)));
+        steps
+    }
+
     fn response(&mut self) {
         let expectations = &self.read.expectations;
         for (index, omitted) in expectations.response_omits.iter().enumerate() {
-            let part = omitted.to_lowercase();
-            let within = |text: &&String| text.to_lowercase().contains(&part);
+            let part = folded(omitted);
+            let within = |text: &&String| folded(text).contains(&part);
             if let Some(text) = expectations.response_contains.iter().find(within) {
                 let what = format!("`{omitted}` must not be in the reply, but `{text}` has to be");
                 let several = self

@@ -134,3 +134,53 @@ fn arguments_that_are_too_large_are_nobodys_fault() {
     let small = expecting("{t: {a: 1}}").called("t", r#"{"a":1}"#).called_at_length("t");
     assert!(small.all_met(), "another call has them");
 }
+
+#[test]
+fn what_cannot_be_read_matters_only_to_who_looks_at_it() {
+    let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
+    for odd in [r#""\ud800""#, deep.as_str(), r#"{"\udc00":1}"#] {
+        let arguments = format!(r#"{{"city":"Vienna","odd":{odd}}}"#);
+        let called = |expected: &str| expecting(expected).called("t", &arguments);
+        for met in [
+            "{t: {}}",
+            "{t: {$any: true}}",
+            "{t: {$calls: {exactly: 1}}}",
+            "{t: {$calls: all}}",
+            "{t: {city: Vienna}}",
+            "{t: {city: Vienna, odd: {$any: true}}}",
+            "{t: {odd: {$oneOf: [{$absent: true}, {$any: true}]}}}",
+        ] {
+            assert!(called(met).all_met(), "{met} {odd}");
+        }
+        for unmet in [
+            "{t: {city: Graz}}",
+            "{t: {odd: {$absent: true}}}",
+            "{t: {odd: 3}}",
+            "{t: {city: Graz, odd: {$type: [string, array, object]}}}",
+        ] {
+            assert!(!called(unmet).only_unmet().unchecked, "{unmet} {odd}");
+        }
+        let unchecked = called("{t: {$schema: {required: [city]}}}").only_unmet();
+        assert!(
+            unchecked.unchecked && unchecked.why.contains("cannot be compared"),
+            "{odd}"
+        );
+    }
+    let text = expecting("{t: {odd: {$regex: x}}}").called("t", r#"{"odd":"\ud800"}"#);
+    assert!(text.only_unmet().unchecked);
+    assert!(expecting("{t: {}}").called_at_length("t").all_met());
+    let nothing = expecting("{t: {x: 1}}").called("t", r#"{"\ud800":1}"#);
+    assert!(nothing.only_unmet().unchecked, "no key can be told");
+}
+
+#[test]
+fn a_schema_that_looks_at_lost_digits_leaves_it_open() {
+    let called = |schema: &str, arguments: &str| {
+        expecting(&format!("{{t: {{id: {{$schema: {schema}}}}}}}")).called("t", arguments)
+    };
+    let big = r#"{"id":12345678901234567890124}"#;
+    let open = called("{const: 12345678901234567890123}", big).only_unmet();
+    assert!(open.unchecked && open.why.contains("more digits"), "{}", open.why);
+    assert!(called("{type: integer}", big).all_met());
+    assert!(!called("{maximum: 5}", big).only_unmet().unchecked);
+}
