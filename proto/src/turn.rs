@@ -37,18 +37,21 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds `other`; what is unknown on both sides stays unknown.
+    /// Adds `other`; what is unknown on both sides stays unknown. A sum that is too large for its type, which only figures
+    /// that somebody made up come to, stays at the largest number.
     pub fn add(&mut self, other: &Self) {
-        fn sum<T: std::ops::Add<Output = T> + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
-            match (a, b) {
-                (Some(a), Some(b)) => Some(a + b),
+        fn with<T>(add: impl Fn(T, T) -> T) -> impl Fn(Option<T>, Option<T>) -> Option<T> {
+            move |a, b| match (a, b) {
+                (Some(a), Some(b)) => Some(add(a, b)),
                 (a, b) => a.or(b),
             }
         }
+        let sum = with(u64::saturating_add);
+        let sum_of_money = with(|a: f64, b: f64| (a + b).clamp(f64::MIN, f64::MAX));
         self.input_tokens = sum(self.input_tokens, other.input_tokens);
         self.output_tokens = sum(self.output_tokens, other.output_tokens);
         self.cached_input_tokens = sum(self.cached_input_tokens, other.cached_input_tokens);
-        self.cost_usd = sum(self.cost_usd, other.cost_usd);
+        self.cost_usd = sum_of_money(self.cost_usd, other.cost_usd);
     }
 }
 
