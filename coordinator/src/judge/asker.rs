@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::client::{AskError, Endpoint};
-use super::judgement::{JudgeVerdict, Opinion, ReplyChoice};
+use super::judgement::{JudgeVerdict, NotChosen, Opinion, ReplyChoice};
 use super::prompt::{self, Question};
 use super::redact::Redaction;
 use super::verdict::{Unread, read_choice, read_verdict, shortened};
@@ -99,13 +99,13 @@ impl Judge {
     /// Picks among the replies of `case` with these places (from 0) the one that fits after `turns`.
     ///
     /// # Errors
-    /// The cause, in words, when the judge gives no answer.
+    /// When the judge gives no answer.
     pub async fn choose(
         &self,
         case: &TestCaseRecord,
         turns: &[Turn],
         candidates: &[usize],
-    ) -> Result<ReplyChoice, String> {
+    ) -> Result<ReplyChoice, NotChosen> {
         let _permit = self.0.awaited.acquire().await;
         let replies: Vec<&str> = candidates
             .iter()
@@ -114,7 +114,10 @@ impl Judge {
             .collect();
         let question = prompt::choice(case, turns, &replies, &self.0.redaction);
         let asked = self.ask(&question, |text| read_choice(text, replies.len())).await;
-        let choice = asked.answer.map_err(|error| self.without_secrets(&error.to_string()))?;
+        let choice = asked.answer.map_err(|error| NotChosen {
+            cause: self.without_secrets(&error.to_string()),
+            usage: asked.usage,
+        })?;
         Ok(ReplyChoice {
             after_turn: turns.last().map_or(0, |turn| turn.index),
             reply: choice
