@@ -36,3 +36,4 @@ pub mod ui;
 
 pub mod clock;
 pub mod shutdown;
+mod surrogates;

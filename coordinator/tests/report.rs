@@ -262,6 +262,31 @@ fn results_of_a_megabyte_are_left_out_with_their_size_and_hash() {
 }
 
 #[test]
+fn strict_readers_take_whatever_a_tool_said() {
+    let mut run = sample::one_agent(1);
+    let deep = |levels: usize| format!("{}\"\\ud83d\"{}", "[".repeat(levels), "]".repeat(levels));
+    let raw = |json: String| serde_json::value::RawValue::from_string(json).unwrap();
+    let call = &mut run.attempts[0].calls[0];
+    call.arguments = Some(raw("{\"text\":\"cut \\ud83d off\"}".to_owned()));
+    call.result = Some(raw(deep(3_000)));
+    let folder = tempfile::tempdir().unwrap();
+    let written = write_all(&run, folder.path()).unwrap();
+    let results: Value = serde_json::from_slice(&std::fs::read(&written.json).unwrap()).unwrap();
+    let call = &results["iterations"][0]["calls"][0];
+    assert_eq!(call["arguments"]["text"], "cut \u{fffd} off");
+    assert_eq!(call["result"], deep(3_000));
+    assert_eq!(call["truncated"], true);
+    schema::check(&results);
+    let jq = std::process::Command::new("jq")
+        .args(["--raw-output", ".iterations[0].calls[0].arguments.text"])
+        .arg(&written.json)
+        .output()
+        .expect("start jq, which scripts/set-up installs");
+    assert!(jq.status.success(), "{}", String::from_utf8_lossy(&jq.stderr));
+    assert_eq!(String::from_utf8_lossy(&jq.stdout), "cut \u{fffd} off\n");
+}
+
+#[test]
 fn numbers_reach_results_as_they_were_sent() {
     let results = results(&sample::mixed(3));
     let text = results.to_string();

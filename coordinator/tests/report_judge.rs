@@ -74,6 +74,7 @@ impl RunData for Judged {
                 usage: Usage::default(),
                 duration_ms: 5,
             }],
+            ..Judgement::default()
         }))
     }
 

@@ -9,10 +9,10 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::client::{AskError, Endpoint};
-use super::judgement::{JudgeVerdict, Opinion, ReplyChoice};
+use super::judgement::{JudgeVerdict, NotChosen, Opinion, ReplyChoice};
 use super::prompt::{self, Question};
 use super::redact::Redaction;
-use super::verdict::{read_choice, read_verdict, shortened};
+use super::verdict::{Unread, read_choice, read_verdict, shortened};
 use crate::clock::Clock;
 use crate::config::JudgeSettings;
 use crate::record::{AttemptRecord, TestCaseRecord};
@@ -99,13 +99,13 @@ impl Judge {
     /// Picks among the replies of `case` with these places (from 0) the one that fits after `turns`.
     ///
     /// # Errors
-    /// The cause, in words, when the judge gives no answer.
+    /// When the judge gives no answer.
     pub async fn choose(
         &self,
         case: &TestCaseRecord,
         turns: &[Turn],
         candidates: &[usize],
-    ) -> Result<ReplyChoice, String> {
+    ) -> Result<ReplyChoice, NotChosen> {
         let _permit = self.0.awaited.acquire().await;
         let replies: Vec<&str> = candidates
             .iter()
@@ -114,7 +114,10 @@ impl Judge {
             .collect();
         let question = prompt::choice(case, turns, &replies, &self.0.redaction);
         let asked = self.ask(&question, |text| read_choice(text, replies.len())).await;
-        let choice = asked.answer.map_err(|error| self.without_secrets(&error.to_string()))?;
+        let choice = asked.answer.map_err(|error| NotChosen {
+            cause: self.without_secrets(&error.to_string()),
+            usage: asked.usage,
+        })?;
         Ok(ReplyChoice {
             after_turn: turns.last().map_or(0, |turn| turn.index),
             reply: choice
@@ -145,7 +148,7 @@ impl Judge {
 
     /// Asks, and asks once more when the answer is in another form: small models drift into answering what the user asked,
     /// and get it right when they are shown what they said. Saying the same again would bring the same.
-    async fn ask<T>(&self, question: &Question, read: impl Fn(&str) -> Option<T>) -> Asked<T> {
+    async fn ask<T>(&self, question: &Question, read: impl Fn(&str) -> Result<T, Unread>) -> Asked<T> {
         let begun = Instant::now();
         let until = begun + self.0.budget;
         let first = self.0.endpoint.ask(&question.messages, until).await;
@@ -153,13 +156,17 @@ impl Judge {
         let answer = match first.content {
             Err(error) => Err(error),
             Ok(text) => match read(&text) {
-                Some(answer) => Ok(answer),
-                None => {
+                Ok(answer) => Ok(answer),
+                Err(_) => {
                     let second = self.0.endpoint.ask(&prompt::repair(question, &text), until).await;
                     usage.add(&second.usage);
                     model = second.model.or(model);
                     second.content.and_then(|text| {
-                        read(&text).ok_or_else(|| AskError::NotInForm(shortened(text.trim(), MOST_WORDS)))
+                        let words = || shortened(text.trim(), MOST_WORDS);
+                        read(&text).map_err(|unread| match unread {
+                            Unread::NotInForm => AskError::NotInForm(words()),
+                            Unread::ContradictsItself => AskError::ContradictsItself(words()),
+                        })
                     })
                 }
             },

@@ -117,6 +117,15 @@ pub struct ReplyChoice {
     pub duration_ms: u64,
 }
 
+/// Why no reply was picked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotChosen {
+    /// In words.
+    pub cause: String,
+    /// Tokens and money that it took all the same.
+    pub usage: Usage,
+}
+
 /// Everything that the judge said of one attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,12 +139,15 @@ pub struct Judgement {
     /// The replies it picked.
     #[serde(default)]
     pub choices: Vec<ReplyChoice>,
+    /// Tokens and money of questions that brought no answer which is kept here.
+    #[serde(default)]
+    pub for_nothing: Usage,
 }
 
 impl Judgement {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.opinion.is_none() && self.tone.is_none() && self.choices.is_empty()
+        self.opinion.is_none() && self.tone.is_none() && self.choices.is_empty() && self.for_nothing == Usage::default()
     }
 
     /// Whether it holds the judge's own opinion of the attempt. One that failed is asked for again when a run is resumed.
@@ -143,9 +155,20 @@ impl Judgement {
         self.opinion.as_ref().is_some_and(Opinion::is_clear)
     }
 
+    /// Takes in the opinion of the attempt and of its tone, in place of earlier ones on which the judge failed. What those
+    /// took stays counted.
+    pub fn take_in(&mut self, opinion: Opinion, tone: Option<Opinion>) {
+        if let Some(earlier) = self.opinion.replace(opinion) {
+            self.for_nothing.add(&earlier.usage);
+        }
+        if let Some(earlier) = std::mem::replace(&mut self.tone, tone).filter(|it| Some(it) != self.tone.as_ref()) {
+            self.for_nothing.add(&earlier.usage);
+        }
+    }
+
     /// Tokens and money of all of it.
     pub fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
+        let mut usage = self.for_nothing;
         for opinion in self.opinion.iter().chain(&self.tone) {
             usage.add(&opinion.usage);
         }
@@ -160,6 +183,35 @@ impl Judgement {
 mod tests {
     use super::*;
     use crate::outcome::{FailureClass, InvalidCause};
+
+    #[test]
+    fn what_failed_and_was_asked_again_stays_counted() {
+        let opinion = |verdict, tokens| Opinion {
+            verdict,
+            reasoning: String::new(),
+            model: "m".to_owned(),
+            usage: Usage {
+                input_tokens: Some(tokens),
+                ..Usage::default()
+            },
+            duration_ms: 1,
+            at_unix_ms: 0,
+        };
+        let tone = opinion(JudgeVerdict::Pass, 1_000);
+        let mut judgement = Judgement {
+            opinion: Some(opinion(JudgeVerdict::Error, 1)),
+            tone: Some(tone.clone()),
+            ..Judgement::default()
+        };
+        judgement.take_in(opinion(JudgeVerdict::Pass, 10), Some(tone));
+        assert_eq!(judgement.usage().input_tokens, Some(1_011));
+        judgement.tone = Some(opinion(JudgeVerdict::Error, 100));
+        judgement.take_in(
+            opinion(JudgeVerdict::Pass, 10_000),
+            Some(opinion(JudgeVerdict::Pass, 100_000)),
+        );
+        assert_eq!(judgement.usage().input_tokens, Some(110_111));
+    }
 
     #[test]
     fn only_clear_verdicts_are_compared_and_only_with_what_says_something_about_the_agent() {

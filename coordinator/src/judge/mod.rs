@@ -18,6 +18,6 @@ mod task;
 mod verdict;
 
 pub use asker::{Judge, JudgeError};
-pub use judgement::{Agreement, JudgeVerdict, Judgement, Opinion, ReplyChoice};
+pub use judgement::{Agreement, JudgeVerdict, Judgement, NotChosen, Opinion, ReplyChoice};
 pub use tally::JudgeTally;
 pub use task::{Judging, LeftOut};

@@ -1,11 +1,16 @@
 //! Reads what models really answer when they are asked for one JSON object.
 //!
-//! The whole answer is tried first, then what an outer fence holds, then every object in the text: a fence or a brace inside
-//! of the reasoning must not break an answer that is right, and words around it must not hide it.
+//! The whole answer is tried first, and what an outer fence holds; then the same behind each end of thoughts; then every
+//! object in the text. A fence, a brace or a tag inside of the reasoning must not break an answer that is right, and words
+//! around it must not hide it.
 
-use serde_json::{Map, Value};
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 
 use super::judgement::JudgeVerdict;
+use crate::surrogates::without_lone_surrogates;
 
 /// Reasoning is cut here, in bytes.
 const MOST_REASONING: usize = 2_000;
@@ -13,6 +18,10 @@ const MOST_REASONING: usize = 2_000;
 const MOST_ANSWER: usize = 256 * 1024;
 /// Places at which an object may begin are tried up to so many.
 const MOST_STARTS: usize = 2_000;
+/// Ends of thoughts are tried up to so many, and the last one.
+const MOST_ENDS: usize = 50;
+/// What ends thoughts.
+const ENDS: [&str; 2] = ["</think>", "</thinking>"];
 
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +39,23 @@ pub(super) struct Choice {
     pub(super) reasoning: String,
 }
 
-/// Reads a verdict; `None` when there is none, or when there are several that contradict each other.
-pub(super) fn read_verdict(answer: &str) -> Option<Verdict> {
-    let read = |object: &Map<String, Value>| {
-        Some(Verdict {
-            verdict: verdict(field(object, "verdict")?)?,
+/// Why an answer says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is not in the form that was asked for.
+    NotInForm,
+    /// It says two things.
+    ContradictsItself,
+}
+
+/// Reads a verdict.
+///
+/// # Errors
+/// When there is none, or when there are several that contradict each other.
+pub(super) fn read_verdict(answer: &str) -> Result<Verdict, Unread> {
+    let read = |object: &Fields| {
+        Ok(Verdict {
+            verdict: object.only("verdict", verdict)?,
             reasoning: reasoning(object),
         })
     };
@@ -42,10 +63,13 @@ pub(super) fn read_verdict(answer: &str) -> Option<Verdict> {
 }
 
 /// Reads a choice among replies that were shown under the numbers 1 to `most`.
-pub(super) fn read_choice(answer: &str, most: usize) -> Option<Choice> {
-    let read = |object: &Map<String, Value>| {
-        Some(Choice {
-            number: number(field(object, "reply")?, most)?,
+///
+/// # Errors
+/// As for a verdict.
+pub(super) fn read_choice(answer: &str, most: usize) -> Result<Choice, Unread> {
+    let read = |object: &Fields| {
+        Ok(Choice {
+            number: object.only("reply", |value| number(value, most))?,
             reasoning: reasoning(object),
         })
     };
@@ -53,36 +77,56 @@ pub(super) fn read_choice(answer: &str, most: usize) -> Option<Choice> {
 }
 
 /// The newest object that `read` understands, provided that all of them say the same.
-fn find<T>(answer: &str, read: impl Fn(&Map<String, Value>) -> Option<T>, same: impl Fn(&T, &T) -> bool) -> Option<T> {
+fn find<T>(
+    answer: &str,
+    read: impl Fn(&Fields) -> Result<T, Unread>,
+    same: impl Fn(&T, &T) -> bool,
+) -> Result<T, Unread> {
     let answer = &answer[..answer.floor_char_boundary(MOST_ANSWER)];
-    let answer = without_thoughts(answer).trim();
-    let whole = |text: &str| {
-        let value: Value = serde_json::from_str(text).ok()?;
-        read(value.as_object()?)
-    };
-    if let Some(found) = whole(answer).or_else(|| whole(fenced(answer)?)) {
-        return Some(found);
+    // Half a character in the reasoning makes no verdict unclear.
+    let answer = without_lone_surrogates(answer);
+    let answer = answer.trim();
+    for text in std::iter::once(answer).chain(behind_thoughts(answer)) {
+        for text in [Some(text), fenced(text)].into_iter().flatten() {
+            match serde_json::from_str(text).map(|object| read(&object)) {
+                Ok(Err(Unread::NotInForm)) | Err(_) => {}
+                Ok(found) => return found,
+            }
+        }
     }
     let mut newest: Option<T> = None;
-    for object in objects(answer, &read) {
+    for object in objects(without_thoughts(answer), &read) {
+        let object = object?;
         if newest.as_ref().is_some_and(|newest| !same(newest, &object)) {
-            return None;
+            return Err(Unread::ContradictsItself);
         }
         newest = Some(object);
     }
-    newest
+    newest.ok_or(Unread::NotInForm)
+}
+
+/// What follows each end of thoughts, the first one first.
+fn behind_thoughts(answer: &str) -> impl Iterator<Item = &str> {
+    let ends = ENDS
+        .into_iter()
+        .flat_map(|tag| answer.match_indices(tag).take(MOST_ENDS));
+    let mut rests: Vec<usize> = ends.map(|(at, tag)| at + tag.len()).collect();
+    rests.extend(last_end(answer));
+    rests.sort_unstable();
+    rests.dedup();
+    rests.into_iter().map(|end| answer[end..].trim())
+}
+
+/// Templates that open the tag themselves leave only its end in the answer.
+fn last_end(answer: &str) -> Option<usize> {
+    let ends = ENDS.iter().filter_map(|tag| answer.rfind(tag).map(|at| at + tag.len()));
+    ends.max()
 }
 
 /// What follows the thoughts that some models write before their answer.
 fn without_thoughts(answer: &str) -> &str {
-    let start = answer.trim_start();
-    let thinks = ["<think>", "<thinking>"].iter().any(|tag| start.starts_with(tag));
-    // Templates that open the tag themselves leave only its end in the answer.
-    ["</think>", "</thinking>"]
-        .iter()
-        .filter_map(|tag| answer.rfind(tag).map(|at| at + tag.len()))
-        .max()
-        .map_or(if thinks { "" } else { answer }, |end| &answer[end..])
+    let thinks = ["<think>", "<thinking>"].iter().any(|tag| answer.starts_with(tag));
+    last_end(answer).map_or(if thinks { "" } else { answer }, |end| answer[end..].trim())
 }
 
 /// What an outer fence of Markdown holds.
@@ -94,7 +138,7 @@ fn fenced(answer: &str) -> Option<&str> {
 }
 
 /// Every object in the text that `read` understands, in order; what stands inside of one of them is not looked at.
-fn objects<T>(text: &str, read: impl Fn(&Map<String, Value>) -> Option<T>) -> Vec<T> {
+fn objects<T>(text: &str, read: impl Fn(&Fields) -> Result<T, Unread>) -> Vec<Result<T, Unread>> {
     let mut found = Vec::new();
     let mut from = 0;
     for _ in 0..MOST_STARTS {
@@ -102,21 +146,61 @@ fn objects<T>(text: &str, read: impl Fn(&Map<String, Value>) -> Option<T>) -> Ve
             break;
         };
         from = start + 1;
-        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        if let Some(Ok(Value::Object(object))) = values.next()
-            && let Some(read) = read(&object)
-        {
-            from = start + values.byte_offset();
-            found.push(read);
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Fields>();
+        if let Some(Ok(object)) = values.next() {
+            let read = read(&object);
+            if !matches!(read, Err(Unread::NotInForm)) {
+                from = start + values.byte_offset();
+                found.push(read);
+            }
         }
     }
     found
 }
 
-/// A field by its name in any case.
-fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    let named = |(key, value): (&String, &'a Value)| key.trim().eq_ignore_ascii_case(name).then_some(value);
-    object.iter().find_map(named)
+/// An object with all of its fields, also those that share a name.
+struct Fields(Vec<(String, Value)>);
+
+impl Fields {
+    /// Fields by their name in any case.
+    fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Value> {
+        let named = move |(key, _): &&(String, Value)| key.trim().eq_ignore_ascii_case(name);
+        self.0.iter().filter(named).map(|(_, value)| value)
+    }
+
+    /// What the fields of this name say, provided that they say the same.
+    fn only<T: PartialEq>(&self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T, Unread> {
+        let mut said = self.named(name).map(read);
+        let first = said.next().ok_or(Unread::NotInForm)?;
+        if said.any(|other| other != first) {
+            return Err(Unread::ContradictsItself);
+        }
+        first.ok_or(Unread::NotInForm)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Collect)
+    }
 }
 
 /// The words that models use for the three verdicts.
@@ -147,8 +231,8 @@ fn number(value: &Value, most: usize) -> Option<Option<usize>> {
     }
 }
 
-fn reasoning(object: &Map<String, Value>) -> String {
-    let text = match field(object, "reasoning").or_else(|| field(object, "reason")) {
+fn reasoning(object: &Fields) -> String {
+    let text = match object.named("reasoning").chain(object.named("reason")).next() {
         Some(Value::String(text)) => text.trim().to_owned(),
         Some(Value::Array(parts)) => parts
             .iter()
@@ -179,7 +263,9 @@ mod tests {
     use super::*;
 
     fn read(answer: &str) -> Option<(&'static str, String)> {
-        read_verdict(answer).map(|read| (read.verdict.name(), read.reasoning))
+        read_verdict(answer)
+            .ok()
+            .map(|read| (read.verdict.name(), read.reasoning))
     }
 
     #[test]
@@ -222,6 +308,42 @@ mod tests {
             assert_eq!(read(&whole), Some(("pass", "r".to_owned())), "{whole}");
         }
         assert_eq!(read(&format!("<think>{thoughts}")), None, "it never came to an answer");
+    }
+
+    #[test]
+    fn a_tag_inside_of_the_reasoning_ends_no_thoughts() {
+        let answer = "{\"verdict\":\"fail\",\"reasoning\":\"The tool said </think> and lied\"}";
+        for whole in [
+            answer.to_owned(),
+            format!("```json\n{answer}\n```"),
+            format!("<think>Maybe {{\"verdict\":\"pass\"}}.</think>\n{answer}"),
+        ] {
+            let expected = Some(("fail", "The tool said </think> and lied".to_owned()));
+            assert_eq!(read(&whole), expected, "{whole}");
+        }
+    }
+
+    #[test]
+    fn half_a_character_in_the_reasoning_leaves_the_verdict_clear() {
+        assert_eq!(
+            read("{\"verdict\":\"fail\",\"reasoning\":\"cut \\ud83d off \\ud83d\\ude00\"}"),
+            Some(("fail", "cut \u{fffd} off 😀".to_owned()))
+        );
+    }
+
+    #[test]
+    fn an_object_that_says_two_things_says_nothing() {
+        for answer in [
+            "{\"verdict\":\"pass\",\"Verdict\":\"fail\"}",
+            "{\"verdict\":\"fail\",\"verdict\":\"pass\",\"reasoning\":\"r\"}",
+            "Well: {\"verdict\":\"pass\",\"VERDICT\":\"maybe\"} it is.",
+            "{\"verdict\":\"pass\"} {\"verdict\":\"fail\"}",
+        ] {
+            assert_eq!(read_verdict(answer), Err(Unread::ContradictsItself), "{answer}");
+        }
+        assert!(read("{\"verdict\":\"pass\",\"Verdict\":\"PASSED\"}").is_some());
+        let choice = read_choice("{\"reply\":1,\"Reply\":2}", 3);
+        assert_eq!(choice, Err(Unread::ContradictsItself));
     }
 
     #[test]
@@ -287,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_choice_is_a_number_that_was_shown_or_none() {
-        let choice = |answer: &str| read_choice(answer, 3).map(|choice| choice.number);
+        let choice = |answer: &str| read_choice(answer, 3).ok().map(|choice| choice.number);
         assert_eq!(
             choice("{\"reply\": 2, \"reasoning\": \"it asked for a day\"}"),
             Some(Some(2))

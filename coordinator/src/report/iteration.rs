@@ -21,6 +21,8 @@ pub struct Iteration {
     pub result: Option<AttemptRecord>,
     /// What the judge said of it.
     pub judgement: Option<Judgement>,
+    /// Tokens and money that the judge took for the earlier attempts.
+    pub judge_usage_before: Usage,
 }
 
 impl Iteration {
@@ -83,6 +85,8 @@ pub(super) struct PendingIteration {
     attempts: Vec<PendingAttempt>,
     /// What the judge said of the newest.
     judgement: Option<Judgement>,
+    /// What the judge took for the others.
+    judge_usage_before: Usage,
 }
 
 impl PendingIteration {
@@ -99,6 +103,7 @@ impl PendingIteration {
             earlier: Vec::new(),
             result: None,
             judgement: None,
+            judge_usage_before: self.judge_usage_before,
         };
         for attempt in self.attempts {
             let record = attempt.read()?;
@@ -112,8 +117,11 @@ impl PendingIteration {
                 iteration.earlier.push(record.into());
             }
         }
-        // Only the newest attempt was asked about.
-        iteration.judgement = self.judgement.filter(|_| iteration.result.is_some());
+        match self.judgement {
+            // Only the newest attempt was asked about.
+            Some(judgement) if iteration.result.is_none() => iteration.judge_usage_before.add(&judgement.usage()),
+            judgement => iteration.judgement = judgement,
+        }
         Ok(iteration)
     }
 }
@@ -138,8 +146,14 @@ pub(super) fn for_each_pending_iteration(
     let cells = data.run().cells();
     let judged = data.run().judge.is_some();
     let complete = |mut iteration: PendingIteration| {
-        if let Some(newest) = iteration.attempts.last().filter(|_| judged) {
-            iteration.judgement = data.judgement(newest.cell, newest.iteration, newest.attempt)?;
+        let said = |attempt: &PendingAttempt| data.judgement(attempt.cell, attempt.iteration, attempt.attempt);
+        if let Some((newest, earlier)) = iteration.attempts.split_last().filter(|_| judged) {
+            for attempt in earlier {
+                if let Some(judgement) = said(attempt)? {
+                    iteration.judge_usage_before.add(&judgement.usage());
+                }
+            }
+            iteration.judgement = said(newest)?;
         }
         Ok::<_, ReportError>(iteration)
     };
@@ -170,6 +184,7 @@ pub(super) fn for_each_pending_iteration(
             number,
             attempts: Vec::new(),
             judgement: None,
+            judge_usage_before: Usage::default(),
         });
         iteration.attempts.push(attempt);
         Ok(())

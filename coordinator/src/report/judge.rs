@@ -31,7 +31,11 @@ impl JudgeFigures {
 
     /// Counts the result of an iteration.
     pub(super) fn add(&mut self, iteration: &Iteration) {
-        let Some(result) = iteration.result.as_ref().filter(|_| self.configured) else {
+        if !self.configured {
+            return;
+        }
+        self.total.usage.add(&iteration.judge_usage_before);
+        let Some(result) = &iteration.result else {
             return;
         };
         if let Some(judgement) = &iteration.judgement {

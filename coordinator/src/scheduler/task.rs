@@ -1,6 +1,7 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
 mod asked;
+mod asking;
 mod conclude;
 mod judged;
 
@@ -14,7 +15,7 @@ use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use self::asked::Asked;
-use self::judged::Judged;
+use self::asking::Asking;
 use super::message::{Finished, Input, Outbox, Work};
 use super::state::{Effect, State, iteration_id};
 use crate::clock::Clock;
@@ -73,7 +74,7 @@ struct Task {
     /// Attempts that are over and whose calls are being read.
     reading: HashSet<AttemptId>,
     stored: Sender<Stored>,
-    judged: Sender<Judged>,
+    asking: Asking,
     finished: Finished,
 }
 
@@ -90,7 +91,6 @@ pub async fn run(
     mut inputs: Receiver<Input>,
 ) -> Result<Finished, StoreError> {
     let (stored, mut synced) = mpsc::channel(1_024);
-    let (judged, mut answers) = mpsc::channel(1_024);
     let mut task = Task {
         work,
         state,
@@ -102,7 +102,7 @@ pub async fn run(
         storing: HashSet::new(),
         reading: HashSet::new(),
         stored,
-        judged,
+        asking: Asking::default(),
         finished: Finished::default(),
     };
     let mut tick = tokio::time::interval(TICK);
@@ -114,7 +114,7 @@ pub async fn run(
         }
         tokio::select! {
             Some(stored) = synced.recv() => task.on_stored(stored)?,
-            Some(judged) = answers.recv() => task.on_judged(judged),
+            Some(judged) = task.asking.next() => task.on_judged(judged),
             input = inputs.recv() => match input {
                 Some(input) => task.on_input(input),
                 None => task.on_input(Input::Abandon { reason: "nobody is left to run it".to_owned() }),

@@ -112,6 +112,42 @@ fn a_judge_that_cannot_pick_makes_the_attempt_invalid_and_is_never_the_agents_fa
     );
 }
 
+/// A completion that says nothing of use and claims to have cost this many tokens.
+fn babble(tokens: u64) -> Verdict {
+    let body = json!({
+        "choices": [{ "message": { "content": "Well." } }],
+        "usage": { "prompt_tokens": tokens, "completion_tokens": tokens, "cost": 0.5 },
+    });
+    Verdict::Status(200, Vec::new(), body.to_string())
+}
+
+#[test]
+fn what_choices_cost_that_were_not_made_is_counted_over_all_attempts() {
+    let mut bed = asks(&["One day."]);
+    bed.config["run"]["maxAttempts"] = json!(2);
+    let judge = bed.judge(|_| babble(100));
+    assert_eq!(bed.run(&[]).code, Some(3));
+    let results = bed.results();
+    assert_eq!(results.verdict(), "invalid/machinery");
+    assert_eq!(judge.asked().len(), 4, "twice in each attempt");
+    assert_eq!(results.only()["judge"]["usage"]["inputTokens"], 200);
+    let total = &results["totals"]["judge"]["usage"];
+    assert_eq!([&total["inputTokens"], &total["outputTokens"]], [400, 400]);
+    assert_eq!(total["costUsd"], 2.0);
+}
+
+#[test]
+fn counts_of_tokens_that_nobody_can_have_used_do_not_hold_the_run_up() {
+    let mut bed = asks(&["One day."]);
+    bed.config["run"]["maxAttempts"] = json!(1);
+    let _judge = bed.judge(|_| babble(u64::MAX));
+    assert_eq!(bed.run(&[]).code, Some(3));
+    assert_eq!(bed.results().verdict(), "invalid/machinery");
+    let (bed, _judge) = gated(|_| babble(u64::MAX));
+    assert_eq!(bed.run(&[]).code, Some(3));
+    assert_eq!(bed.results().only()["judge"]["usage"]["inputTokens"], u64::MAX);
+}
+
 /// A test case that passes but for its tone.
 fn gated(mind: impl Fn(&Question) -> Verdict + Send + Sync + 'static) -> (Bed, crate::support::FakeJudge) {
     let mut bed = Bed::new(crate::AGENT);

@@ -43,6 +43,9 @@ pub(in crate::judge) enum AskError {
     /// The answer, also the second one, was not in the form that was asked for.
     #[error("the answer is not in the form that was asked for: {0}")]
     NotInForm(String),
+    /// The answer, also the second one, says two things.
+    #[error("the answer contradicts itself: {0}")]
+    ContradictsItself(String),
     /// There is no way there.
     #[error("{0}")]
     NoWay(&'static str),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::AskError;
 use crate::judge::verdict::shortened;
+use crate::surrogates::without_lone_surrogates;
 
 /// A model's own words in an error are cut here, in bytes.
 const MOST_WORDS: usize = 300;
@@ -22,7 +23,8 @@ pub(super) struct Reply {
 
 /// Reads the body of a response whose status is a success.
 pub(super) fn read(body: &[u8]) -> Reply {
-    let value: Value = match serde_json::from_slice(body) {
+    let text = String::from_utf8_lossy(body);
+    let value: Value = match serde_json::from_str(&without_lone_surrogates(&text)) {
         Ok(value) => value,
         Err(error) => {
             return Reply {
@@ -150,6 +152,12 @@ mod tests {
         ] {
             assert_eq!(content_of(choice.clone()).unwrap_err().to_string(), cause, "{choice}");
         }
+    }
+
+    #[test]
+    fn half_a_character_does_not_make_an_answer_unreadable() {
+        let body = br#"{"choices":[{"message":{"content":"cut \ud83d off"}}]}"#;
+        assert_eq!(read(body).content.unwrap(), "cut \u{fffd} off");
     }
 
     #[test]

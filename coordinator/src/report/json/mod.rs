@@ -5,6 +5,7 @@ mod findings;
 mod header;
 mod iteration;
 mod judge;
+mod readable;
 
 pub use draft::SCHEMA_VERSION;
 pub(super) use draft::{Draft, render};

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::report::text::is_unseen;
+
 /// Text between tags.
 pub(super) fn text(into: &mut String, text: &str) {
     escape(into, text, false);
@@ -17,7 +19,8 @@ pub(super) fn attribute(into: &mut String, name: &str, value: &str) {
 }
 
 /// Every character becomes one that the standard allows (XML 1.0, production 2): control characters become the pictures
-/// that Unicode has for them, the two that are no characters the replacement character. `>` is always escaped, so that
+/// that Unicode has for them; the two that are no characters, and what cannot be seen or turns the direction of writing, the
+/// replacement character. `>` is always escaped, so that
 /// `]]>` cannot stand anywhere.
 fn escape(into: &mut String, text: &str, in_attribute: bool) {
     for c in text.chars() {
@@ -33,6 +36,7 @@ fn escape(into: &mut String, text: &str, in_attribute: bool) {
             '\u{0}'..='\u{1f}' => into.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
             '\u{7f}' => into.push('\u{2421}'),
             '\u{80}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => into.push('\u{fffd}'),
+            c if is_unseen(c) => into.push('\u{fffd}'),
             c => into.push(c),
         }
     }
@@ -51,6 +55,9 @@ mod tests {
         let mut out = String::new();
         text(&mut out, "a<b>&]]>\0\u{1b}[31m\r\n\t\u{85}\u{ffff}é😀\"");
         assert_eq!(out, "a&lt;b&gt;&amp;]]&gt;␀␛[31m&#13;\n\t\u{fffd}\u{fffd}é😀\"");
+        out.clear();
+        text(&mut out, "a\u{61c}b\u{ad}c\u{e0041}d\u{202e}\u{200b}");
+        assert_eq!(out, "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}\u{fffd}");
         out.clear();
         attribute(&mut out, "name", "\"x\"\n\t'\r");
         assert_eq!(out, " name=\"&quot;x&quot;&#10;&#9;'&#13;\"");

@@ -1,6 +1,6 @@
 //! Text from outside, inside Markdown.
 
-use crate::report::text::cut;
+use crate::report::text::{cut, is_unseen};
 
 /// Text from outside as a code span, cut to `most` bytes: the one place where Markdown's readers neither look for markup,
 /// links, mentions and references, nor for HTML (CommonMark 0.31, section 6.1). A span stays on one line and in one cell
@@ -12,7 +12,7 @@ pub(super) fn code(text: &str, most: usize) -> String {
         .map(|c| match c {
             c if c.is_whitespace() => ' ',
             '|' => '¦',
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => '\u{fffd}',
+            c if is_unseen(c) => '\u{fffd}',
             c if c.is_control() => '\u{fffd}',
             c => c,
         })
@@ -43,6 +43,7 @@ mod tests {
         assert_eq!(code("`a`", 80), "`` `a` ``");
         assert_eq!(code("a\n# b\r\n| c |\\", 80), "`a # b  ¦ c ¦\\`");
         assert_eq!(code("\u{202e}\0\u{1b}[1m", 80), "`\u{fffd}\u{fffd}\u{fffd}[1m`");
+        assert_eq!(code("a\u{61c}b\u{ad}c\u{e0041}d", 80), "`a\u{fffd}b\u{fffd}c\u{fffd}d`");
         assert_eq!(code(" \n ", 80), "(empty)");
         assert_eq!(code("ééé", 3), "`é… [4 more bytes]`");
     }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use mcproctor_proto::assignment::AttemptReport;
 use mcproctor_proto::id::Lease;
+use mcproctor_proto::turn::Usage;
 use mcproctor_proto::worker::Order;
 
 use super::Task;
 use super::asked::ToneGate;
+use super::asking::Question;
 use super::conclude::checked;
 use crate::conversation::Conversation;
-use crate::judge::{Opinion, ReplyChoice};
+use crate::judge::{NotChosen, Opinion, ReplyChoice};
 use crate::outcome::{Facts, FailureClass, Outcome, decide};
 use crate::record::TestCaseRecord;
 
@@ -25,7 +27,7 @@ pub(super) enum Judged {
         worker: String,
         lease: Lease,
         after_turn: u32,
-        choice: Result<ReplyChoice, String>,
+        choice: Result<ReplyChoice, NotChosen>,
     },
     /// Whether the tone was kept to.
     Tone { lease: Lease, opinion: Box<Opinion> },
@@ -45,21 +47,26 @@ impl Task {
             return;
         };
         let turns = attempt.conversation.turns.clone();
-        let (judged, worker) = (self.judged.clone(), worker.to_owned());
-        tokio::spawn(async move {
+        let worker = worker.to_owned();
+        let question = Question::Choice {
+            worker: worker.clone(),
+            lease: lease.clone(),
+            after_turn,
+        };
+        self.asking.begin(question, async move {
             let choice = match &work.judge {
                 Some(judge) => judge.choose(&case, &turns, &left).await,
-                None => Err(NO_JUDGE.to_owned()),
+                None => Err(NotChosen {
+                    cause: NO_JUDGE.to_owned(),
+                    usage: Usage::default(),
+                }),
             };
-            // A schedule that is over needs no choice.
-            let _ = judged
-                .send(Judged::Choice {
-                    worker,
-                    lease,
-                    after_turn,
-                    choice,
-                })
-                .await;
+            Judged::Choice {
+                worker,
+                lease,
+                after_turn,
+                choice,
+            }
         });
     }
 
@@ -73,6 +80,9 @@ impl Task {
         calls_in_full: Option<&[u8]>,
     ) -> bool {
         let work = Arc::clone(&self.work);
+        let Some(judge) = work.judge.clone() else {
+            return false;
+        };
         let cancelled = self.finished.cancelled;
         let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
             return false;
@@ -97,15 +107,12 @@ impl Task {
             calls_in_full: calls_in_full.map(<[u8]>::to_vec),
         };
         let (rubric, turns) = (tone.rubric.clone(), attempt.conversation.turns.clone());
-        let (judged, lease) = (self.judged.clone(), lease.clone());
+        let lease = lease.clone();
         self.state.vacate(&lease);
-        let work = Arc::clone(&work);
-        tokio::spawn(async move {
-            if let Some(judge) = &work.judge {
-                let opinion = Box::new(judge.awaited_tone(&rubric, &turns).await);
-                // A schedule that is over needs no opinion.
-                let _ = judged.send(Judged::Tone { lease, opinion }).await;
-            }
+        let question = Question::Tone { lease: lease.clone() };
+        self.asking.begin(question, async move {
+            let opinion = Box::new(judge.awaited_tone(&rubric, &turns).await);
+            Judged::Tone { lease, opinion }
         });
         true
     }
@@ -142,7 +149,7 @@ impl Task {
         }
     }
 
-    fn on_choice(&mut self, worker: &str, lease: Lease, after_turn: u32, choice: Result<ReplyChoice, String>) {
+    fn on_choice(&mut self, worker: &str, lease: Lease, after_turn: u32, choice: Result<ReplyChoice, NotChosen>) {
         let work = Arc::clone(&self.work);
         if !self.state.holds(&lease) {
             return;
@@ -159,7 +166,10 @@ impl Task {
                 attempt.asked.said.choices.push(choice);
                 Ok(place)
             }
-            Err(cause) => Err(cause),
+            Err(not_chosen) => {
+                attempt.asked.said.for_nothing.add(&not_chosen.usage);
+                Err(not_chosen.cause)
+            }
         };
         let told = attempt.conversation.picked(after_turn, place, case);
         if let Some(instruction) = told {
