@@ -290,7 +290,7 @@ pub(super) fn errors(run: &RunRecord, figures: &Figures) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "Errors that agents met".to_owned(),
         intro: format!(
-            "Not recovered: the iteration failed and no later call of the tool succeeded.\n\n{}",
+            "Not recovered: the iteration failed and no call of the tool that began after the failed one had ended succeeded.\n\n{}",
             table(
                 &[
                     "tool",
