@@ -283,6 +283,11 @@ impl ExpectationResult {
     pub fn asks_for_a_call(&self) -> bool {
         self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
     }
+
+    /// `unmet: WHAT – WHY`, for a line that stands alone.
+    pub fn unmet_in_words(&self) -> String {
+        format!("unmet: {} – {}", self.what, self.why)
+    }
 }
 
 /// One place in which a call's arguments are not what was expected.

@@ -109,7 +109,7 @@ fn problem(element: &str, kind: &str, result: &AttemptRecord, earlier: &[Earlier
 fn story(result: &AttemptRecord, earlier: &[EarlierAttempt]) -> String {
     let mut story = format!("{}\n", result.reason);
     for unmet in result.expectations.iter().filter(|it| !it.met) {
-        let _ = writeln!(story, "not met: {} – {}", unmet.what, unmet.why);
+        let _ = writeln!(story, "{}", unmet.unmet_in_words());
         for difference in &unmet.differences {
             let at = if difference.at.is_empty() {
                 "arguments"
