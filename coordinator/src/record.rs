@@ -278,6 +278,16 @@ pub struct ExpectationResult {
     pub unchecked: bool,
 }
 
+impl AttemptRecord {
+    /// Whether it failed by a tone that gates and by nothing else, so that the judge alone decided it.
+    pub fn decided_by_tone(&self) -> bool {
+        let mut unmet = self.expectations.iter().filter(|it| !it.met).peekable();
+        matches!(self.outcome, Outcome::Failed(_))
+            && unmet.peek().is_some()
+            && unmet.all(|it| it.family == Family::Tone)
+    }
+}
+
 impl ExpectationResult {
     /// Whether it asks for a successful call of its tool, so that the server could be what kept the agent from it.
     pub fn asks_for_a_call(&self) -> bool {
