@@ -281,10 +281,25 @@ pub struct ExpectationResult {
     pub broken: bool,
 }
 
+impl AttemptRecord {
+    /// Whether it failed by a tone that gates and by nothing else, so that the judge alone decided it.
+    pub fn decided_by_tone(&self) -> bool {
+        let mut unmet = self.expectations.iter().filter(|it| !it.met).peekable();
+        matches!(self.outcome, Outcome::Failed(_))
+            && unmet.peek().is_some()
+            && unmet.all(|it| it.family == Family::Tone)
+    }
+}
+
 impl ExpectationResult {
     /// Whether it still wants for a successful call of its tool, so that the server could be what kept the agent from it.
     pub fn wants_a_call(&self) -> bool {
         !self.met && !self.broken && self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
+    }
+
+    /// `unmet: WHAT – WHY`, for a line that stands alone.
+    pub fn unmet_in_words(&self) -> String {
+        format!("unmet: {} – {}", self.what, self.why)
     }
 }
 

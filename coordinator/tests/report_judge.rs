@@ -133,6 +133,29 @@ fn a_run_without_a_judge_does_not_speak_of_one() {
 }
 
 #[test]
+fn a_pull_request_shows_where_the_judge_disagrees() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = write_all(&judged(), folder.path()).unwrap();
+    let results: Value = serde_json::from_slice(&std::fs::read(files.json).unwrap()).unwrap();
+    let disagreeing = disagreeing(&results);
+    let summary = std::fs::read_to_string(files.markdown).unwrap();
+    let counts = &results["totals"]["judge"];
+    let line = format!(
+        "Judge `qwen2.5:7b`: {} judged, {} agree, {disagreeing} disagree, {} errors, {} not judged.",
+        counts["judged"], counts["agrees"], counts["errors"], counts["notJudged"]
+    );
+    assert!(summary.contains(&line), "{line}\n{summary}");
+    let listed = summary
+        .lines()
+        .filter(|line| line.contains(", the judge says "))
+        .count();
+    assert_eq!(listed, disagreeing.min(10));
+    let junit = std::fs::read_to_string(files.junit).unwrap();
+    assert_eq!(junit.matches("<system-out>the judge disagrees, ").count(), disagreeing);
+    assert!(!junit.contains("<img"), "what it said is text");
+}
+
+#[test]
 fn a_reader_finds_where_the_judge_disagrees_and_nothing_that_it_said_runs() {
     let run = judged();
     let (_folder, page, results) = written(&run);

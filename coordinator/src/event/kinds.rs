@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::judge::{Agreement, JudgeVerdict, Judgement};
 use crate::outcome::Outcome;
-use crate::record::{RunRecord, RunState};
+use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Which iteration, and which try at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -125,13 +125,13 @@ pub enum Event {
 }
 
 impl Event {
-    /// That an attempt with this outcome was judged; `None` when the judgement holds no opinion.
-    pub fn judged(key: AttemptKey, outcome: Outcome, judgement: &Judgement) -> Option<Self> {
+    /// That an attempt was judged; `None` when the judgement holds no opinion.
+    pub fn judged(key: AttemptKey, attempt: &AttemptRecord, judgement: &Judgement) -> Option<Self> {
         let opinion = judgement.opinion.as_ref()?;
         Some(Self::Judged {
             key,
             verdict: opinion.verdict,
-            agreement: Agreement::between(outcome, opinion.verdict),
+            agreement: Agreement::with(attempt, opinion.verdict),
             reasoning: opinion.reasoning.clone(),
             tone: judgement.tone.as_ref().map(|tone| tone.verdict),
             model: opinion.model.clone(),

@@ -4,6 +4,7 @@ use mcproctor_proto::turn::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
+use crate::record::AttemptRecord;
 
 /// What the judge came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ pub enum Agreement {
     Agrees,
     /// One says passed, the other failed: the iterations worth reading.
     Disagrees,
-    /// There is no clear verdict, or nothing to compare it with.
+    /// There is no clear verdict, or nothing to compare it with: the judge's own verdict on a tone is no measurement.
     NotCompared,
 }
 
@@ -52,6 +53,16 @@ impl Agreement {
             (_, JudgeVerdict::Uncertain | JudgeVerdict::Error) | (Outcome::Invalid(_) | Outcome::Aborted, _) => {
                 Self::NotCompared
             }
+        }
+    }
+
+    /// Compares what an attempt came to with a verdict. What the judge alone decided, by a tone that gates, is not measured
+    /// and compared with nothing.
+    pub fn with(attempt: &AttemptRecord, verdict: JudgeVerdict) -> Self {
+        if attempt.decided_by_tone() {
+            Self::NotCompared
+        } else {
+            Self::between(attempt.outcome, verdict)
         }
     }
 
@@ -69,7 +80,7 @@ impl Agreement {
         match self {
             Self::Agrees => "agrees with the measured result",
             Self::Disagrees => "disagrees with the measured result",
-            Self::NotCompared => "not compared: there is no clear verdict",
+            Self::NotCompared => "not compared: there is no clear verdict, or the tone alone decided the result",
         }
     }
 }

@@ -56,13 +56,20 @@ impl JudgeTally {
             format!("{} agree", self.agrees),
             format!("{} disagree", self.disagrees),
         ];
+        words.extend(self.further_words());
+        words
+    }
+
+    /// `1 not compared`, `2 errors`: what is only said where there is any of it.
+    pub fn further_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
         if self.not_compared > 0 {
             words.push(format!("{} not compared", self.not_compared));
         }
         if self.errors > 0 {
             words.push(match self.errors {
-                1 => "1 judge error".to_owned(),
-                more => format!("{more} judge errors"),
+                1 => "1 error".to_owned(),
+                more => format!("{more} errors"),
             });
         }
         words
@@ -83,7 +90,7 @@ mod tests {
         assert_eq!((tally.judged(), tally.answered(), tally.errors), (3, 4, 1));
         assert_eq!(
             tally.words(),
-            ["3 judged", "1 agree", "1 disagree", "1 not compared", "1 judge error"]
+            ["3 judged", "1 agree", "1 disagree", "1 not compared", "1 error"]
         );
     }
 }

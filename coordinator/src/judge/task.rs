@@ -209,7 +209,7 @@ impl Desk {
         let (opinion, tone) = tokio::join!(self.judge.opinion(case, &attempt), tone);
         judgement.take_in(opinion, tone);
         self.store.put_judgement(&self.run.id, key, &judgement).await?;
-        if let Some(event) = Event::judged(key, attempt.outcome, &judgement) {
+        if let Some(event) = Event::judged(key, &attempt, &judgement) {
             self.events.say(event);
         }
         Ok(())

@@ -291,7 +291,7 @@ fn unchecked(expectations: &[ExpectationResult]) -> Option<Verdict> {
     let first = expectations.iter().find(|expectation| expectation.unchecked)?;
     let rest_is_met = expectations.iter().all(|it| it.met || it.unchecked);
     rest_is_met.then(|| {
-        let reason = format!("{}: {}", first.what, first.why);
+        let reason = format!("not checked: {} – {}", first.what, first.why);
         Verdict::again(InvalidCause::Machinery, reason)
     })
 }
@@ -377,7 +377,7 @@ fn failed(expectations: &[ExpectationResult], conversation: &Conversation) -> Ve
     let unmet: Vec<String> = expectations
         .iter()
         .filter(|expectation| !expectation.met && !expectation.unchecked)
-        .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
+        .map(ExpectationResult::unmet_in_words)
         .collect();
     let class = class_of(expectations, conversation);
     Verdict::stands(Outcome::Failed(class), unmet.join("; "))

@@ -18,6 +18,8 @@ pub(super) struct ForestRow {
     pub(super) estimate: Estimate,
     /// Outcomes behind it, those in no rate included.
     pub(super) tally: Tally,
+    /// Whether it is about a single cell.
+    pub(super) is_of_a_cell: bool,
 }
 
 impl ForestRow {
@@ -46,6 +48,8 @@ pub(super) enum What {
 pub(super) struct Forest {
     pub(super) rows: Vec<ForestRow>,
     pub(super) left_out: usize,
+    /// Whether the groups are single cells.
+    pub(super) of_cells: bool,
 }
 
 impl Forest {
@@ -66,6 +70,7 @@ impl Forest {
                     what,
                     estimate,
                     tally,
+                    is_of_a_cell: false,
                 });
             }
         }
@@ -73,7 +78,12 @@ impl Forest {
         let left_out = groups.len().saturating_sub(MOST_GROUPS);
         groups.truncate(MOST_GROUPS);
         rows.extend(groups);
-        Self { rows, left_out }
+        let of_cells = rows.iter().any(|row| row.is_of_a_cell);
+        Self {
+            rows,
+            left_out,
+            of_cells,
+        }
     }
 }
 
@@ -112,6 +122,7 @@ fn groups(run: &RunRecord, figures: &Figures) -> Vec<ForestRow> {
                         method: if by_folder { "pooled, Wilson" } else { "Wilson" }.to_owned(),
                     },
                     tally: Tally::default(),
+                    is_of_a_cell: !by_folder,
                 });
                 let last = rows.len() - 1;
                 &mut rows[last]

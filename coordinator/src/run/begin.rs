@@ -71,7 +71,7 @@ impl Progress {
             events.say(Event::AttemptFinished {
                 key,
                 outcome: attempt.outcome,
-                reason: attempt.reason,
+                reason: attempt.reason.clone(),
                 last: true,
                 duration_ms: attempt.duration_ms,
             });
@@ -82,7 +82,7 @@ impl Progress {
                 Ok(judgement) => {
                     // One on which the judge failed is judged again.
                     let settled = judgement.filter(Judgement::is_settled);
-                    let judged = settled.and_then(|judgement| Event::judged(key, attempt.outcome, &judgement));
+                    let judged = settled.and_then(|judgement| Event::judged(key, &attempt, &judgement));
                     judged.into_iter().for_each(|event| events.say(event));
                     std::ops::ControlFlow::Continue(())
                 }

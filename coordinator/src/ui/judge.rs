@@ -16,14 +16,12 @@ const MOST_REASONS: usize = 300;
 pub(super) fn progress(view: &View) -> Option<String> {
     view.plan()?.judge.as_ref()?;
     let tally = view.judged();
-    let mut text = format!("⚖ {}/{} judged", tally.answered(), view.totals().decided());
+    let mut parts = vec![format!("⚖ {}/{} judged", tally.judged(), view.totals().decided())];
     if tally.disagrees > 0 {
-        text.push_str(&format!(", {} disagree", tally.disagrees));
+        parts.push(format!("{} disagree", tally.disagrees));
     }
-    if tally.errors > 0 {
-        text.push_str(&format!(", {} failed", tally.errors));
-    }
-    Some(text)
+    parts.extend(tally.further_words());
+    Some(parts.join(", "))
 }
 
 /// The same when the run is over, in parts.

@@ -1,9 +1,12 @@
 //! `expectedArguments`: with which arguments tools are called.
 
-use std::collections::BTreeMap;
+mod distance;
+
+use std::collections::{BTreeMap, HashSet};
 
 use mcproctor_proto::call::ToolCall;
 
+use self::distance::Distance;
 use super::checked::{Checked, Hope};
 use super::compare::compared;
 use super::counted::counted;
@@ -15,9 +18,23 @@ use crate::record::{Difference, Family};
 /// Only successful calls count. A call that failed may still be the one that came nearest.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {
     let expected = expectations.expected_arguments.iter();
-    expected
-        .map(|entry| Looked::at(entry, observed.calls).judge().about(&entry.tool))
-        .collect()
+    let mut looked: Vec<Looked<'_>> = expected.map(|entry| Looked::at(entry, observed.calls)).collect();
+    take_what_others_need(&mut looked);
+    looked.iter().map(|it| it.judge().about(&it.entry.tool)).collect()
+}
+
+/// Marks the calls that have what an entry asks for. Entries about every call, or about calls that are not to be, ask for
+/// none.
+fn take_what_others_need(looked: &mut [Looked<'_>]) {
+    let asking = looked
+        .iter()
+        .filter(|it| !matches!(it.entry.calls, HowMany::All | HowMany::Exactly(0)));
+    let needed: HashSet<*const ToolCall> = asking
+        .flat_map(|it| it.fitting().map(|fitting| std::ptr::from_ref(fitting.call)))
+        .collect();
+    for candidate in looked.iter_mut().flat_map(|it| &mut it.candidates) {
+        candidate.taken = needed.contains(&std::ptr::from_ref(candidate.call));
+    }
 }
 
 /// The arguments of a call as a value; absent ones are `{}`. Why not, if nothing of them can be compared.
@@ -33,6 +50,8 @@ pub(super) fn arguments_of(call: &ToolCall) -> Result<Json, String> {
 struct Candidate<'a> {
     call: &'a ToolCall,
     differences: Vec<Difference>,
+    /// Whether it is what an entry asks for.
+    taken: bool,
 }
 
 /// What the calls of the tool come to.
@@ -52,7 +71,11 @@ impl<'a> Looked<'a> {
             unknown: Vec::new(),
         };
         for call in calls.iter().filter(|call| call.tool == entry.tool) {
-            let candidate = |differences| Candidate { call, differences };
+            let candidate = |differences| Candidate {
+                call,
+                differences,
+                taken: false,
+            };
             // Any arguments will do, those that cannot be read too.
             if entry.arguments.is_anything() {
                 looked.candidates.push(candidate(Vec::new()));
@@ -72,7 +95,7 @@ impl<'a> Looked<'a> {
     }
 
     fn judge(&self) -> Checked {
-        let matched = self.succeeded().filter(|it| it.differences.is_empty()).count();
+        let matched = self.fitting().count();
         let possible = matched + self.unknown.len();
         let what = self.what();
         match self.entry.calls {
@@ -117,6 +140,11 @@ impl<'a> Looked<'a> {
         self.candidates.iter().filter(|candidate| candidate.call.succeeded())
     }
 
+    /// Successful calls with the arguments.
+    fn fitting(&self) -> impl Iterator<Item = &Candidate<'a>> {
+        self.succeeded().filter(|it| it.differences.is_empty())
+    }
+
     fn what(&self) -> String {
         let tool = &self.entry.tool;
         let with = match &self.entry.arguments {
@@ -147,13 +175,12 @@ impl<'a> Looked<'a> {
     }
 
     fn too_many(&self, what: String, matched: usize, most: usize) -> Checked {
-        let mut fitting = self.succeeded().filter(|it| it.differences.is_empty());
         let why = match most {
             0 => format!("{} had them", counted(matched, "call")),
             _ => format!("{} had them", counted(matched, "successful call")),
         };
         let checked = Checked::unmet(Family::Arguments, what, why, Hope::Never);
-        match fitting.nth(most) {
+        match self.fitting().nth(most) {
             Some(surplus) => checked.shown_by(&surplus.call.id),
             None => checked,
         }
@@ -181,13 +208,13 @@ impl<'a> Looked<'a> {
         with_call(Checked::unmet(Family::Arguments, what, why, Hope::Later), nearest)
     }
 
-    /// The call that comes nearest without being one that counts: the fewest differences, then a successful one, then the
-    /// earliest.
+    /// The call that comes nearest without being one that counts: one that no other entry asks for, then as
+    /// [`Distance`] has it, then a successful one, then the earliest.
     fn nearest(&self) -> Option<&Candidate<'a>> {
         self.candidates
             .iter()
             .filter(|it| !(it.call.succeeded() && it.differences.is_empty()))
-            .min_by_key(|it| (it.differences.len(), !it.call.succeeded()))
+            .min_by_key(|it| (it.taken, Distance::of(&it.differences), !it.call.succeeded()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `maxCalls`: how often tools may be called.
 
 use super::checked::{Checked, Hope};
+use super::counted::counted;
 use super::observed::Observed;
 use crate::expectation::Expectations;
 use crate::record::Family;
@@ -16,11 +17,11 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec
         .map(|(tool, most)| {
             let of_tool = |name: &str| tool.is_none_or(|tool| tool == name);
             let calls: Vec<_> = observed.calls.iter().filter(|call| of_tool(&call.tool)).collect();
-            let calls_of = match tool {
-                None => "calls".to_owned(),
-                Some(tool) => format!("calls of {tool}"),
+            let most_calls = counted(most as usize, "call");
+            let what = match tool {
+                None => format!("at most {most_calls}"),
+                Some(tool) => format!("at most {most_calls} of {tool}"),
             };
-            let what = format!("at most {most} {calls_of}");
             let checked = match calls.get(most as usize) {
                 None => Checked::met(Family::Calls, what),
                 Some(surplus) => {
@@ -63,7 +64,7 @@ mod tests {
         let result = recorded().called("a", "").only_unmet();
         assert_eq!(
             (result.what.as_str(), result.tool.as_deref()),
-            ("at most 1 calls of a", Some("a"))
+            ("at most 1 call of a", Some("a"))
         );
         assert_eq!(recorded().called("b", "").only_unmet().tool.as_deref(), Some("b"));
     }

@@ -67,7 +67,7 @@ fn verdicts_that_agree_disagree_are_unclear_or_missing_stand_beside_what_was_mea
 
     let said: String = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.contains("Judge scripted-1: 3 judged · 1 agree · 1 disagree · 1 not compared · 1 judge error"),
+        said.contains("Judge scripted-1: 3 judged · 1 agree · 1 disagree · 1 not compared · 1 error"),
         "{}",
         ran.stdout
     );

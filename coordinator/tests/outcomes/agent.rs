@@ -45,7 +45,7 @@ fn an_agent_that_answers_without_the_tool_fails_and_the_exit_code_is_a_success()
     assert_eq!(results.verdict(), "failed/never_called");
     assert_eq!(
         results.reason(),
-        "get_current_weather called successfully: it was never called"
+        "unmet: get_current_weather called successfully – it was never called"
     );
     assert_eq!(results.only()["attempts"], 1);
 }
@@ -63,7 +63,7 @@ fn a_call_that_ends_in_an_error_result_does_not_count() {
     assert_eq!(results.calls(), ["get_current_weather: tool_error"]);
     assert_eq!(
         results.reason(),
-        "get_current_weather called successfully: 1 call failed and none succeeded"
+        "unmet: get_current_weather called successfully – 1 call failed and none succeeded"
     );
 }
 

@@ -90,7 +90,7 @@ fn an_expectation_unmet_fails_and_stands() {
         (verdict.outcome, verdict.next),
         (Outcome::Failed(FailureClass::NeverCalled), Next::Stands)
     );
-    assert_eq!(verdict.reason, "a called successfully: it was never called");
+    assert_eq!(verdict.reason, "unmet: a called successfully – it was never called");
 }
 
 #[test]
@@ -440,7 +440,7 @@ fn what_could_not_be_checked_is_nobodys_fault_and_hides_no_failure() {
     assert_eq!(met.outcome, Outcome::Invalid(InvalidCause::Machinery));
     assert_eq!(
         met.reason,
-        "at most 1 US dollars: the agent does not say what turn 1 cost"
+        "not checked: at most 1 US dollars – the agent does not say what turn 1 cost"
     );
     let unmet = verdict(&["b"]);
     assert!(matches!(unmet.outcome, Outcome::Failed(_)), "{unmet:?}");

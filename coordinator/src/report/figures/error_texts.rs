@@ -18,7 +18,7 @@ pub struct ErrorTextFigures {
     pub calls: u64,
     /// Iterations that met it.
     pub iterations: u64,
-    /// Those that failed and in which no later call of the same tool succeeded.
+    /// Those that failed and in which no call of the same tool succeeded that began after this one had ended.
     pub not_recovered: u64,
     /// As one call got it.
     pub sample: String,
@@ -90,8 +90,39 @@ impl ErrorTexts {
     }
 }
 
+/// Only a call that began after the failed one had ended can be an answer to it: calls that run side by side know nothing
+/// of each other.
 fn recovered(later: &[ToolCall], failed: &ToolCall) -> bool {
+    let ended_at = failed.started_at_unix_ms.saturating_add_unsigned(failed.duration_ms);
+    let after = |call: &ToolCall| call.turn > failed.turn || call.started_at_unix_ms > ended_at;
     later
         .iter()
-        .any(|call| call.succeeded() && call.server == failed.server && call.tool == failed.tool)
+        .any(|call| call.succeeded() && after(call) && call.server == failed.server && call.tool == failed.tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcproctor_proto::call::CallState;
+
+    use super::*;
+    use crate::record::fixtures::call;
+
+    #[test]
+    fn only_a_call_that_began_after_the_failed_one_ended_gets_over_it() {
+        let at = |started_at_unix_ms, state| ToolCall {
+            started_at_unix_ms,
+            duration_ms: 20,
+            ..call("a", state)
+        };
+        let failed = at(100, CallState::ToolError);
+        for (started, expected) in [(100, false), (110, false), (120, false), (121, true)] {
+            assert_eq!(recovered(&[at(started, CallState::Ok)], &failed), expected, "{started}");
+        }
+        assert!(!recovered(&[at(200, CallState::ToolError)], &failed));
+        let of_the_next_turn = ToolCall {
+            turn: 1,
+            ..at(110, CallState::Ok)
+        };
+        assert!(recovered(&[of_the_next_turn], &failed));
+    }
 }

@@ -4,6 +4,7 @@ use crate::record::{RunRecord, RunState};
 use crate::report::gate::Gate;
 use crate::report::time::{readable, rfc3339};
 use crate::report::{Figures, RunData};
+use crate::threshold::Shortfall;
 
 use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
 use crate::report::words::{count, counted, dollars, duration, median_and_tail};
@@ -32,9 +33,39 @@ pub(super) struct GateView {
     pub(super) asked: String,
     pub(super) verdict: &'static str,
     /// A sentence for each that was not met, the first ones.
-    pub(super) missed: Vec<String>,
+    pub(super) missed: Vec<MissedView>,
     /// Not shown.
     pub(super) more: usize,
+}
+
+/// A sentence about a threshold, the name of a test case in it apart.
+pub(super) struct MissedView {
+    pub(super) before: String,
+    /// `None` where it is about the suite.
+    pub(super) test_case: Option<String>,
+    pub(super) after: String,
+}
+
+impl MissedView {
+    fn of(shortfall: &Shortfall) -> Self {
+        let sentence = shortfall.to_string();
+        let parts = shortfall.test_case.as_ref().and_then(|name| {
+            let (before, after) = sentence.split_once(&format!("`{name}`"))?;
+            Some((before.to_owned(), name.clone(), after.to_owned()))
+        });
+        match parts {
+            Some((before, name, after)) => Self {
+                before,
+                test_case: Some(name),
+                after,
+            },
+            None => Self {
+                before: sentence,
+                test_case: None,
+                after: String::new(),
+            },
+        }
+    }
 }
 
 /// Thresholds shown as not met at most.
@@ -45,7 +76,7 @@ impl From<Gate> for GateView {
         let missed = gate.missed.as_deref().unwrap_or_default();
         Self {
             verdict: gate.verdict(),
-            missed: missed.iter().take(MOST_MISSED).map(ToString::to_string).collect(),
+            missed: missed.iter().take(MOST_MISSED).map(MissedView::of).collect(),
             more: missed.len().saturating_sub(MOST_MISSED),
             asked: gate.asked,
         }

@@ -32,18 +32,10 @@ impl JudgePanel {
             format!("{} agree with the measured result", tally.agrees),
             format!("{} disagree", tally.disagrees),
         ];
-        let mut further = |n: u64, words: String| {
-            if n > 0 {
-                counts.push(words);
-            }
-        };
-        let unclear = tally.not_compared;
-        further(
-            unclear,
-            format!("{unclear} not compared, because there is no clear verdict"),
-        );
-        further(tally.errors, format!("on {} the judge failed", tally.errors));
-        further(missing, format!("{missing} not judged"));
+        counts.extend(tally.further_words());
+        if missing > 0 {
+            counts.push(format!("{missing} not judged"));
+        }
         Some(Self {
             model: judge.model.clone(),
             base_url: judge.base_url.clone(),
@@ -86,11 +78,11 @@ pub(super) fn tile(figures: &Figures) -> Option<Tile> {
 
 /// What a row is marked and filtered by: `agrees`, `disagrees`, `not_compared` or `error`; `None` when it is not judged.
 pub(super) fn row(iteration: &Iteration) -> Option<&'static str> {
-    let outcome = iteration.result.as_ref()?.outcome;
+    let result = iteration.result.as_ref()?;
     let opinion = iteration.judgement.as_ref()?.opinion.as_ref()?;
     Some(match opinion.verdict {
         JudgeVerdict::Error => "error",
-        verdict => Agreement::between(outcome, verdict).name(),
+        verdict => Agreement::with(result, verdict).name(),
     })
 }
 
@@ -141,9 +133,9 @@ struct ChoiceView {
 impl JudgementView {
     pub(super) fn of(iteration: &Iteration) -> Option<Self> {
         let judgement = iteration.judgement.as_ref().filter(|judgement| !judgement.is_empty())?;
-        let outcome = iteration.result.as_ref()?.outcome;
+        let result = iteration.result.as_ref()?;
         let verdict = judgement.opinion.as_ref().map(|opinion| opinion.verdict);
-        let agreement = verdict.map(|verdict| Agreement::between(outcome, verdict));
+        let agreement = verdict.map(|verdict| Agreement::with(result, verdict));
         Some(Self {
             opinion: judgement.opinion.as_ref().map(OpinionView::of),
             agreement: agreement.map(Agreement::words),

@@ -48,6 +48,8 @@ pub(super) struct ToolView {
 pub(super) struct Step {
     /// `34 of 40`, or why there is nothing.
     pub(super) counts: String,
+    /// Iterations in which nobody could see it.
+    pub(super) unseen: u64,
     /// `85%, 95% range 71–93%`.
     pub(super) sentence: String,
     /// The share on a scale of 0 to 100; absent where nothing was observed.
@@ -117,24 +119,27 @@ fn steps(tool: &ToolFigures) -> Vec<Step> {
         count,
         n: funnel.expected,
     };
+    let unseen = |share: Share| funnel.expected.saturating_sub(share.n);
     [
-        funnel.offered,
-        funnel.reached,
-        of_expected(funnel.called),
-        funnel.valid,
-        of_expected(funnel.succeeded),
-        of_expected(funnel.answered),
+        (funnel.offered, unseen(funnel.offered)),
+        (funnel.reached, unseen(funnel.reached)),
+        (of_expected(funnel.called), 0),
+        // Only iterations with a call are asked about.
+        (funnel.valid, 0),
+        (of_expected(funnel.succeeded), 0),
+        (of_expected(funnel.answered), 0),
     ]
     .into_iter()
-    .map(Step::of)
+    .map(|(share, unseen)| Step::of(share, unseen))
     .collect()
 }
 
 impl Step {
-    fn of(share: Share) -> Self {
+    fn of(share: Share, unseen: u64) -> Self {
         if share.n == 0 {
             return Self {
                 counts: "not observed".to_owned(),
+                unseen: 0,
                 sentence: "not observed".to_owned(),
                 bar: None,
             };
@@ -144,6 +149,7 @@ impl Step {
         let rate = RateView::of(Rate::of(share.count, share.n));
         Self {
             counts: rate.counts,
+            unseen,
             sentence: rate.sentence,
             bar: Some(format!("{bar:.1}")),
         }

@@ -71,11 +71,11 @@ struct ChoiceView<'a> {
 impl<'a> JudgementView<'a> {
     pub(super) fn of(iteration: &'a Iteration) -> Option<Self> {
         let judgement = iteration.judgement.as_ref().filter(|judgement| !judgement.is_empty())?;
-        let outcome = iteration.result.as_ref()?.outcome;
+        let result = iteration.result.as_ref()?;
         let opinion = judgement.opinion.as_ref();
         Some(Self {
             verdict: opinion.map(|opinion| opinion.verdict),
-            agreement: opinion.map(|opinion| Agreement::between(outcome, opinion.verdict)),
+            agreement: opinion.map(|opinion| Agreement::with(result, opinion.verdict)),
             reasoning: opinion.map(|opinion| opinion.reasoning.as_str()),
             model: opinion.map(|opinion| opinion.model.as_str()),
             duration_ms: opinion.map(|opinion| opinion.duration_ms),

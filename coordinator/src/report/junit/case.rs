@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::judge::{Agreement, Judgement};
 use crate::outcome::Outcome;
 use crate::record::AttemptRecord;
 use crate::report::text::cut;
@@ -47,7 +48,7 @@ pub(in crate::report) fn render(names: &Names, iterations: &Looked) -> Vec<Part>
 fn of(names: &Names, iteration: &Iteration) -> String {
     let duration = iteration.result.as_ref().map(|result| result.duration_ms);
     let inside = match &iteration.result {
-        Some(result) => body(result, &iteration.earlier),
+        Some(result) => body(result, &iteration.earlier) + &dissent(result, iteration.judgement.as_ref()),
         None => skipped("waits for a new attempt"),
     };
     test_case(names, iteration.cell, iteration.number, duration, &inside)
@@ -85,6 +86,25 @@ fn body(result: &AttemptRecord, earlier: &[EarlierAttempt]) -> String {
     }
 }
 
+/// What the judge says where it disagrees; empty anywhere else.
+fn dissent(result: &AttemptRecord, judgement: Option<&Judgement>) -> String {
+    let Some(opinion) = judgement.and_then(|judgement| judgement.opinion.as_ref()) else {
+        return String::new();
+    };
+    if Agreement::with(result, opinion.verdict) != Agreement::Disagrees {
+        return String::new();
+    }
+    let says = format!(
+        "the judge disagrees, {}: {}",
+        opinion.verdict.name(),
+        opinion.reasoning.split_whitespace().collect::<Vec<_>>().join(" ")
+    );
+    let mut xml = String::from("<system-out>");
+    xml::text(&mut xml, &cut(&says, MOST_MESSAGE_BYTES));
+    xml.push_str("</system-out>");
+    xml
+}
+
 fn skipped(message: &str) -> String {
     let mut xml = String::from("<skipped");
     xml::attribute(&mut xml, "message", &cut(message, MOST_MESSAGE_BYTES));
@@ -109,7 +129,7 @@ fn problem(element: &str, kind: &str, result: &AttemptRecord, earlier: &[Earlier
 fn story(result: &AttemptRecord, earlier: &[EarlierAttempt]) -> String {
     let mut story = format!("{}\n", result.reason);
     for unmet in result.expectations.iter().filter(|it| !it.met) {
-        let _ = writeln!(story, "not met: {} – {}", unmet.what, unmet.why);
+        let _ = writeln!(story, "{}", unmet.unmet_in_words());
         for difference in &unmet.differences {
             let at = if difference.at.is_empty() {
                 "arguments"

@@ -48,7 +48,7 @@ fn agent_name(run: &RunRecord, agent: usize) -> String {
         .unwrap_or_default()
 }
 
-fn example(run: &RunRecord, example: Example) -> String {
+pub(super) fn example(run: &RunRecord, example: Example) -> String {
     let agent = run.agent_of(example.cell).map_or("", |agent| agent.name.as_str());
     let case = run.test_case_of(example.cell).map_or("", |case| case.name.as_str());
     code(&format!("{agent} × {case}, iteration {}", example.iteration), 2 * NAME)
@@ -56,7 +56,9 @@ fn example(run: &RunRecord, example: Example) -> String {
 
 pub(super) fn rates(run: &RunRecord, figures: &Figures) -> Option<Section> {
     let forest = Forest::of(run, figures);
-    let rows = forest.rows.into_iter().map(|line| {
+    // Where groups are single cells, the last section has all of them, with more about each.
+    let rows = forest.rows.into_iter().filter(|line| !line.is_of_a_cell);
+    let rows = rows.map(|line| {
         let about = match &line.what {
             What::These => "these prompts".to_owned(),
             What::Pooled => "these prompts, pooled".to_owned(),
@@ -87,7 +89,7 @@ pub(super) fn rates(run: &RunRecord, figures: &Figures) -> Option<Section> {
         ),
         rows: rows.collect(),
         most_rows: 30,
-        left_out: forest.left_out as u64,
+        left_out: if forest.of_cells { 0 } else { forest.left_out as u64 },
     })
 }
 
@@ -290,7 +292,7 @@ pub(super) fn errors(run: &RunRecord, figures: &Figures) -> Option<Section> {
     (!rows.is_empty()).then(|| Section {
         title: "Errors that agents met".to_owned(),
         intro: format!(
-            "Not recovered: the iteration failed and no later call of the tool succeeded.\n\n{}",
+            "Not recovered: the iteration failed and no call of the tool that began after the failed one had ended succeeded.\n\n{}",
             table(
                 &[
                     "tool",

@@ -73,6 +73,11 @@ fn head(data: &dyn RunData, figures: &Figures) -> String {
         total.invalid(),
         run.total_iterations().saturating_sub(total.total()) + total.aborted,
     );
+    let attempts = figures.total.attempts.server_fault_rate();
+    if attempts.range.is_some() {
+        head += &format!("\nAttempts lost to the server: {}.\n", RateView::of(attempts).sentence);
+    }
+    head += &judge(run, figures);
     if let Some(gate) = Gate::of(run, data.state(), figures) {
         head += &format!("\n**Thresholds {}** ({})\n\n", gate.verdict(), gate.asked);
         let missed = gate.missed.unwrap_or_default();
@@ -87,6 +92,34 @@ fn head(data: &dyn RunData, figures: &Figures) -> String {
         head += &format!("\n> {}\n", code(notice, 300));
     }
     head
+}
+
+/// What the judge said, and the first iterations on which it disagrees; empty for a run without one.
+fn judge(run: &RunRecord, figures: &Figures) -> String {
+    let (Some(judge), said) = (&run.judge, &figures.judge) else {
+        return String::new();
+    };
+    let mut text = format!("\nJudge {}: {}.\n", code(&judge.model, 80), said.words().join(", "));
+    if said.first_disagreements.is_empty() {
+        return text;
+    }
+    text.push('\n');
+    for (example, outcome, verdict) in &said.first_disagreements {
+        let measured = outcome.to_string();
+        text += &format!(
+            "- {}: {measured}, the judge says {}\n",
+            sections::example(run, *example),
+            verdict.name()
+        );
+    }
+    let more = said
+        .total
+        .disagrees
+        .saturating_sub(said.first_disagreements.len() as u64);
+    if more > 0 {
+        text += &format!("- {more} more\n");
+    }
+    text
 }
 
 fn servers(run: &RunRecord) -> String {

@@ -79,6 +79,58 @@ fn the_nearest_call_is_the_one_with_the_fewest_differences() {
 }
 
 #[test]
+fn a_call_that_another_entry_asks_for_is_not_the_nearest() {
+    let recorded = expecting("{t: [{city: Vienna}, {city: Graz, days: 5}]}")
+        .called("t", r#"{"city":"Vienna","days":5}"#)
+        .called_in("t", r#"{"city":"Graz","days":"5"}"#, CallState::ToolError);
+    let result = recorded.only_unmet();
+    assert_eq!(result.call.as_deref(), Some("call-2"));
+    assert_eq!(result.differences[0].at, "/days");
+    let every = expecting("{t: [{$calls: all, days: 5}, {city: Graz, days: 5}]}")
+        .called("t", r#"{"city":"Wels","days":5}"#)
+        .only_unmet();
+    assert_eq!(
+        every.call.as_deref(),
+        Some("call-1"),
+        "what is asked of every call takes none"
+    );
+    let alone = expecting("{t: [{city: Vienna}, {city: Graz}]}").called("t", r#"{"city":"Vienna"}"#);
+    assert_eq!(alone.only_unmet().call.as_deref(), Some("call-1"), "there is no other");
+}
+
+#[test]
+fn of_calls_with_as_many_differences_the_one_that_is_most_alike_is_nearest() {
+    let nearest = |expected: &str, calls: [&str; 2]| {
+        let recorded = expecting(expected).called("t", calls[0]).called("t", calls[1]);
+        recorded.only_unmet().call
+    };
+    let second = Some("call-2".to_owned());
+    assert_eq!(
+        nearest(
+            "{t: {city: {$regex: '^vien'}}}",
+            [r#"{"city":"Graz"}"#, r#"{"city":"Vienna"}"#]
+        ),
+        second
+    );
+    assert_eq!(
+        nearest(
+            "{t: {order_id: a1, note: x}}",
+            [r#"{"order_id":"a2","note":"x"}"#, r#"{"order_id":"a1","note":"long"}"#]
+        ),
+        second,
+        "what says which thing is meant weighs more"
+    );
+    assert_eq!(
+        nearest(
+            "{t: {city: Graz, days: 5}}",
+            [r#"{"city":"Linz","days":5}"#, r#"{"city":"Graz","days":"5"}"#]
+        ),
+        second,
+        "a value of another type is nearer than another value"
+    );
+}
+
+#[test]
 fn how_many_calls_have_to_have_them_is_a_choice() {
     let twice = |expected: &str| {
         expecting(expected)
