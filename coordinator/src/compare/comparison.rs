@@ -80,6 +80,14 @@ fn compare_two(a: &Side<'_>, b: &Side<'_>, lists: &ToolLists, margin: f64) -> Re
     if a.is(b) {
         return Err(CompareError::Same(a.name()));
     }
+    let origin = |side: &Side<'_>| side.run().graded_from.clone().unwrap_or_else(|| side.run().id.clone());
+    let agent = |side: &Side<'_>| side.agent().map(|agent| agent.name.clone());
+    if a.run().id != b.run().id && origin(a) == origin(b) && agent(a) == agent(b) {
+        return Err(CompareError::SameRecordings {
+            a: a.name(),
+            b: b.name(),
+        });
+    }
     let paired = pair_cases(a, b);
     let invalid = Invalid::of(&paired);
     let Paired { common, left_out, .. } = paired;
