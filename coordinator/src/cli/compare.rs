@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use mcproctor_proto::id::RunId;
 
 use super::exit::Exit;
+use super::named::{self, NotFound};
 use super::runtime::{chain, complain};
 use crate::compare::{self, Results, ToolLists, choose};
 use crate::config::{self, Environment};
@@ -153,34 +154,11 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Refused> {
         .map_err(|errors| Refused(Exit::Usage, errors.to_string()))
 }
 
-/// The run of that id, or the only one whose id begins so, or the newest.
 fn find(reader: &Reader, asked: &str) -> Result<RunId, Refused> {
-    let runs = reader.runs().map_err(|error| Refused::store(&error))?;
-    if asked == "latest" {
-        return match runs.into_iter().next() {
-            Some(newest) => Ok(newest.id),
-            None => Err(Refused(Exit::Usage, "there is no run yet".to_owned())),
-        };
-    }
-    if let Some(run) = runs.iter().find(|run| run.id.as_str() == asked) {
-        return Ok(run.id.clone());
-    }
-    let mut begin: Vec<RunId> = runs
-        .into_iter()
-        .map(|run| run.id)
-        .filter(|id| id.as_str().starts_with(asked))
-        .collect();
-    match (begin.len(), begin.pop()) {
-        (1, Some(only)) => Ok(only),
-        (0, _) | (_, None) => Err(Refused(
-            Exit::Usage,
-            format!("there is no run {asked:?}; `mcproctor list` shows those that there are"),
-        )),
-        (several, Some(_)) => Err(Refused(
-            Exit::Usage,
-            format!("{several} runs begin with {asked:?}: give more of the id"),
-        )),
-    }
+    named::find(reader, asked).map_err(|error| match error {
+        NotFound::Store(error) => Refused::store(&error),
+        other => Refused::usage(&other),
+    })
 }
 
 fn read(reader: &Reader, id: &RunId) -> Result<(RunId, Results), Refused> {

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mcproctor_proto::id::RunId;
 use tokio::sync::mpsc;
 
 use super::exit::Exit;
+use super::named::{self, NotFound};
 use super::run::counted;
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
@@ -21,7 +21,7 @@ use crate::{source, testcase, ui};
 /// Arguments of `mcproctor grade`.
 #[derive(Debug, clap::Args)]
 pub(super) struct GradeArgs {
-    /// The run whose recordings are judged; `latest` for the newest.
+    /// The run whose recordings are judged: an id, the beginning of one, or `latest`.
     #[arg(value_name = "RUN")]
     run: String,
     /// The config file whose test cases they are judged against, and whose report.outDir holds the run.
@@ -38,14 +38,12 @@ pub(super) fn run(args: &GradeArgs) -> Exit {
         Ok(cases) => cases,
         Err(errors) => return complain(Exit::Usage, &errors.to_string()),
     };
-    let newest = || Reader::open(&config.report.out_dir)?.latest_run();
-    let run = match args.run.as_str() {
-        "latest" => match newest() {
-            Ok(Some(head)) => head.id,
-            Ok(None) => return complain(Exit::Usage, "there is no run in the store"),
-            Err(error) => return complain(Exit::Usage, &format!("failed to {}", chain(&error))),
-        },
-        id => RunId::new(id),
+    let run = Reader::open(&config.report.out_dir)
+        .map_err(NotFound::from)
+        .and_then(|reader| named::find(&reader, &args.run));
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return complain(Exit::Usage, &format!("failed to {}", chain(&error))),
     };
     let setup = GradeSetup {
         run,

@@ -9,6 +9,7 @@ mod grade;
 mod inspect;
 mod list;
 mod minimal_agent;
+mod named;
 mod proxy;
 mod report;
 mod resume;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mcproctor_proto::id::RunId;
 
 use super::exit::Exit;
+use super::named::{self, NotFound};
 use super::runtime::complain;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Environment};
@@ -18,7 +18,7 @@ use crate::store::{Reader, StoreError};
 /// Writes the reports of a run anew from what is stored of it.
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
-    /// The run; the newest one without it. `mcproctor list` names them.
+    /// The run: an id, the beginning of one, or `latest`, which it is without. `mcproctor list` names them.
     run: Option<String>,
 
     /// The config file whose report.outDir the run is in
@@ -70,8 +70,8 @@ enum Problem {
     Report(#[from] ReportError),
     #[error("find a run in {}: there is none", .0.display())]
     NoRuns(PathBuf),
-    #[error("find the run {run} in {}: `mcproctor list` shows those that are there", .folder.display())]
-    NoSuchRun { run: RunId, folder: PathBuf },
+    #[error("{why} (in {})", .folder.display())]
+    NoSuchRun { why: NotFound, folder: PathBuf },
 }
 
 /// Writes them and prints where they are.
@@ -110,19 +110,19 @@ fn write(args: &ReportArgs, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         Err(StoreError::Missing { .. }) => return Err(Problem::NoRuns(folder.to_owned())),
         opened => opened?,
     };
-    let heads = reader.runs()?;
-    let head = match &args.run {
-        None => heads.first().ok_or_else(|| Problem::NoRuns(folder.to_owned()))?,
-        Some(run) => heads
-            .iter()
-            .find(|head| head.id.as_str() == run)
-            .ok_or_else(|| Problem::NoSuchRun {
-                run: RunId::new(run.clone()),
-                folder: folder.to_owned(),
-            })?,
-    };
-    let (record, state) = reader
-        .run(&head.id)?
+    let asked = args.run.as_deref().unwrap_or("latest");
+    let id = named::find(&reader, asked).map_err(|error| match error {
+        NotFound::Store(error) => Problem::Store(error),
+        NotFound::NoRuns => Problem::NoRuns(folder.to_owned()),
+        why => Problem::NoSuchRun {
+            why,
+            folder: folder.to_owned(),
+        },
+    })?;
+    let head = reader.runs()?.into_iter().find(|head| head.id == id);
+    let ((record, state), head) = reader
+        .run(&id)?
+        .zip(head)
         .ok_or_else(|| Problem::NoRuns(folder.to_owned()))?;
     // A page about a run that nobody carries on would wait for news for ever.
     let state = match state {

@@ -8,13 +8,13 @@ use crate::stats::compare::holm;
 use super::case::{CaseRow, case_rows};
 use super::changes::{Change, changes, servers};
 use super::count_row::CountRow;
-use super::pairing::{Common, LeftOut, pair_cases};
+use super::pairing::{Common, LeftOut, Paired, pair_cases};
 use super::question::{LikeThesePrompts, ThesePrompts};
 use super::results::Cell;
 use super::side::{Side, SideFacts};
 use super::spread::{SpreadRow, spread_rows};
 use super::tools::{ToolChange, ToolLists, tool_changes};
-use super::validity::{Invalid, warnings};
+use super::validity::{Invalid, both_valid, warnings};
 use super::{CompareError, Sides};
 
 /// Two sides compared.
@@ -80,19 +80,29 @@ fn compare_two(a: &Side<'_>, b: &Side<'_>, lists: &ToolLists, margin: f64) -> Re
     if a.is(b) {
         return Err(CompareError::Same(a.name()));
     }
-    let (common, left_out) = pair_cases(a, b);
-    let invalid = Invalid::of(&common);
+    let origin = |side: &Side<'_>| side.run().graded_from.clone().unwrap_or_else(|| side.run().id.clone());
+    let agent = |side: &Side<'_>| side.agent().map(|agent| agent.name.clone());
+    if a.run().id != b.run().id && origin(a) == origin(b) && agent(a) == agent(b) {
+        return Err(CompareError::SameRecordings {
+            a: a.name(),
+            b: b.name(),
+        });
+    }
+    let paired = pair_cases(a, b);
+    let invalid = Invalid::of(&paired);
+    let Paired { common, left_out, .. } = paired;
     let hindered = invalid.hindrance.is_some();
     let pairs: Vec<_> = common.iter().map(Common::pair).collect();
-    let these_prompts = ThesePrompts::of(&pairs, &invalid).ok_or_else(|| CompareError::NoCommonCase {
-        a: a.name(),
-        b: b.name(),
-        reasons: left_out
-            .iter()
-            .take(3)
-            .map(|out| format!("{}: {}", out.name, out.why))
-            .collect(),
-    })?;
+    let these_prompts =
+        ThesePrompts::of(&pairs, both_valid(common.iter())).ok_or_else(|| CompareError::NoCommonCase {
+            a: a.name(),
+            b: b.name(),
+            reasons: left_out
+                .iter()
+                .take(3)
+                .map(|out| format!("{}: {}", out.name, out.why))
+                .collect(),
+        })?;
     let (like_these_prompts, too_few_cases) = match LikeThesePrompts::of(&pairs, margin, hindered) {
         Ok(answer) => (Some(answer), None),
         Err(too_few) => (None, Some(too_few.to_string())),

@@ -6,6 +6,17 @@ pub enum CompareError {
     /// Both sides are one agent of one run.
     #[error("compare {0} with itself: name two runs, or two agents")]
     Same(String),
+    /// One run was graded from the other, or both from a third.
+    #[error(
+        "compare {a} with {b}: both judge the same recordings, so there is nothing independent to compare; \
+             `mcproctor grade` says what it changed"
+    )]
+    SameRecordings {
+        /// The first side.
+        a: String,
+        /// The second side.
+        b: String,
+    },
     /// A run has no agent of that name.
     #[error("find agent {agent:?} in run {run}: it has {known}")]
     NoSuchAgent {

@@ -41,11 +41,22 @@ impl Common<'_> {
     }
 }
 
-/// The test cases that both sides did in the same form, with valid iterations on both, and those left out.
+/// The test cases of both sides.
+pub(super) struct Paired<'a> {
+    /// Those that both did in the same form, with valid iterations on both: the ones that are compared.
+    pub(super) common: Vec<Common<'a>>,
+    /// Those that both did in the same form, and of which a side has no valid iteration: they count only where invalid
+    /// iterations are counted.
+    pub(super) never_valid: Vec<Common<'a>>,
+    /// Those left out, with the reason.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Finds the test cases of both sides.
 ///
 /// A test case is known by its file, and by its name where only one has it: a file may have been moved.
-pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<Common<'a>>, Vec<LeftOut>) {
-    let (mut common, mut left_out) = (Vec::new(), Vec::new());
+pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> Paired<'a> {
+    let (mut common, mut never_valid, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     let others: Vec<_> = b.cases().collect();
     let key = |case: &TestCaseRecord| (case.file.clone(), case.name.clone());
     let exact: HashMap<_, _> = others.iter().enumerate().map(|(i, (case, _))| (key(case), i)).collect();
@@ -64,6 +75,11 @@ pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<Common<'a>>, Ve
             continue;
         };
         taken.insert(index);
+        let both = Common {
+            case,
+            a: cell,
+            b: other_cell,
+        };
         let changed = changed(case, other);
         if !changed.is_empty() {
             left_out.push(LeftOut {
@@ -74,12 +90,9 @@ pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<Common<'a>>, Ve
         } else if cell.count().total() == 0 || other_cell.count().total() == 0 {
             let side = if cell.count().total() > 0 { "B" } else { "A" };
             left_out.push(without(case, &format!("no valid iteration on side {side}")));
+            never_valid.push(both);
         } else {
-            common.push(Common {
-                case,
-                a: cell,
-                b: other_cell,
-            });
+            common.push(both);
         }
     }
     for (index, (case, _)) in others.iter().enumerate() {
@@ -87,7 +100,11 @@ pub(super) fn pair_cases<'a>(a: &Side<'a>, b: &Side<'a>) -> (Vec<Common<'a>>, Ve
             left_out.push(without(case, "only on side B"));
         }
     }
-    (common, left_out)
+    Paired {
+        common,
+        never_valid,
+        left_out,
+    }
 }
 
 /// Where each text stands, of those that stand there once.

@@ -9,8 +9,6 @@ use crate::stats::compare::{
 use crate::stats::suite::{LikeThese, SuiteRate, TooFewCases, distinct, like_these, pooled, these_prompts};
 use crate::stats::{Count, Interval, Rate, bounds_with_invalid};
 
-use super::validity::Invalid;
-
 /// The suite as one side did it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,8 +54,8 @@ pub struct LikeThesePrompts {
 }
 
 impl ThesePrompts {
-    /// `None` when there is nothing to compare.
-    pub(super) fn of(pairs: &[Pair], invalid: &Invalid) -> Option<Self> {
+    /// `valid` are the valid iterations of these test cases out of all. `None` when there is nothing to compare.
+    pub(super) fn of(pairs: &[Pair], valid: [Count; 2]) -> Option<Self> {
         let (a, b) = sides(pairs);
         let (pooled_a, pooled_b) = (pooled(&a), pooled(&b));
         let test = stratified_exact(pairs)?;
@@ -66,7 +64,7 @@ impl ThesePrompts {
             adjusted_p: test.p,
             test,
             detectable: detectable(pooled_a.count as f64 / pooled_a.n as f64, pooled_a.n, pooled_b.n),
-            sides: [figures(&a, invalid.valid[0])?, figures(&b, invalid.valid[1])?],
+            sides: [figures(&a, valid[0])?, figures(&b, valid[1])?],
             verdict: None,
         })
     }

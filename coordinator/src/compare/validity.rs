@@ -8,11 +8,12 @@ use crate::stats::{Count, InvalidHindrance, invalid_hindrance};
 
 use super::count_row::CountRow;
 use super::figure::{p_value, percent};
-use super::pairing::Common;
+use super::pairing::{Common, Paired};
 use super::results::Cell;
 use super::side::Side;
 
-/// Invalid iterations of both sides, in the test cases compared.
+/// Invalid iterations of both sides, in the test cases that both did in the same form: also in those of which nothing is left
+/// to compare because a side has no valid iteration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invalid {
@@ -27,28 +28,34 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    pub(super) fn of(common: &[Common<'_>]) -> Self {
+    pub(super) fn of(paired: &Paired<'_>) -> Self {
+        let all = || paired.common.iter().chain(&paired.never_valid);
         let count = |cell: &Cell, cause| cell.invalid.get(&cause).copied().unwrap_or(0);
         let by_cause = CountRow::all(InvalidCause::ALL.into_iter().map(|cause| CountRow {
             what: cause.name(),
             sides: [
-                common.iter().map(|case| count(case.a, cause)).sum(),
-                common.iter().map(|case| count(case.b, cause)).sum(),
+                all().map(|case| count(case.a, cause)).sum(),
+                all().map(|case| count(case.b, cause)).sum(),
             ],
         }));
-        let valid = common.iter().fold([Count::default(); 2], |[a, b], case| {
-            [plus(a, valid_a(case)), plus(b, valid_b(case))]
-        });
+        let valid = both_valid(all());
         Self {
             valid,
             attempts: [
-                common.iter().map(|case| case.a.attempts).sum(),
-                common.iter().map(|case| case.b.attempts).sum(),
+                all().map(|case| case.a.attempts).sum(),
+                all().map(|case| case.b.attempts).sum(),
             ],
             by_cause,
             hindrance: hindrance(valid[0], valid[1]),
         }
     }
+}
+
+/// Valid iterations of both sides out of all.
+pub(super) fn both_valid<'a>(cases: impl Iterator<Item = &'a Common<'a>>) -> [Count; 2] {
+    cases.fold([Count::default(); 2], |[a, b], case| {
+        [plus(a, valid_a(case)), plus(b, valid_b(case))]
+    })
 }
 
 /// Valid iterations of side A out of all, in one test case.

@@ -2,8 +2,10 @@
 
 use mcproctor_proto::turn::TurnEnding;
 
+use super::judged::{carried, gates, tone_result};
 use super::replay::{Course, course};
 use crate::conversation::Conversation;
+use crate::judge::Judgement;
 use crate::outcome::{Facts, InvalidCause, Outcome, decide};
 use crate::record::{AttemptRecord, TestCaseRecord};
 use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
@@ -13,8 +15,21 @@ use crate::validation::{Observed, check, compares_arguments, with_whole_argument
 pub struct Graded {
     /// The attempt as it is judged now; its cell is still that of the old run.
     pub record: AttemptRecord,
+    /// What the model that judges said of it, as far as that still holds.
+    pub judgement: Judgement,
     /// Whether it cannot be judged, because the conversation would have gone another way.
     pub not_comparable: bool,
+}
+
+/// An attempt as it is stored.
+#[derive(Clone, Debug)]
+pub struct Recorded<'a> {
+    /// The attempt.
+    pub record: AttemptRecord,
+    /// What the model that judges said of it.
+    pub judgement: Judgement,
+    /// The test case that it was held with.
+    pub case: &'a TestCaseRecord,
 }
 
 /// Whether the calls in full are needed to judge the attempt.
@@ -25,10 +40,14 @@ pub fn wants_calls(record: &AttemptRecord, case: &TestCaseRecord) -> bool {
 /// Judges an attempt against the test case as it is now.
 ///
 /// What was invalid or aborted stays so, and so does a failure that no expectation decided: an error of the agent, time
-/// that was up. `calls_in_full` is the evidence of its calls, where [`wants_calls`] asks for it.
-pub fn grade_attempt(then: AttemptRecord, case: &TestCaseRecord, calls_in_full: Option<&[u8]>) -> Graded {
-    let mut conversation = Conversation::of_record(&then);
-    let mut record = then;
+/// that was up. `calls_in_full` is the evidence of its calls, where [`wants_calls`] asks for it. A tone that gates is known
+/// only where it was judged by the same rubric, of the same conversation.
+pub fn grade_attempt(then: Recorded<'_>, case: &TestCaseRecord, calls_in_full: Option<&[u8]>) -> Graded {
+    let was = then.case;
+    let mut conversation = Conversation::of_record(&then.record);
+    let mut record = then.record;
+    let mut tone = tone_result(&record, &then.judgement, was, case);
+    let mut judgement = carried(then.judgement, was, case);
     if let Some(evidence) = calls_in_full {
         conversation.calls = with_whole_arguments(&conversation.calls, evidence);
     }
@@ -40,25 +59,31 @@ pub fn grade_attempt(then: AttemptRecord, case: &TestCaseRecord, calls_in_full: 
             .last()
             .is_some_and(|turn| turn.ending == TurnEnding::Completed);
     if !judged_by_expectations {
+        record.expectations.extend(tone);
         return Graded {
             record,
+            judgement,
             not_comparable: false,
         };
     }
-    match course(&conversation, case) {
+    match course(&conversation, was, case) {
         Course::Same => {}
         Course::Shorter(turns) => {
             conversation = conversation.first_turns(turns);
             record.expectations = check(case, &conversation.observed());
+            // All of the conversation was judged, and not its beginning.
+            tone = None;
+            (judgement.opinion, judgement.tone) = (None, None);
         }
-        Course::Other(why) => {
-            record.outcome = Outcome::Invalid(InvalidCause::Machinery);
-            record.reason = format!("not comparable: {why}");
-            return Graded {
-                record,
-                not_comparable: true,
-            };
+        Course::Other(why) => return not_comparable(record, judgement, &why),
+    }
+    match tone {
+        Some(tone) => record.expectations.push(tone),
+        // What else is unmet settles it, whatever the tone.
+        None if gates(case) && record.expectations.iter().all(|it| it.met) => {
+            return not_comparable(record, judgement, "the tone was not judged");
         }
+        None => {}
     }
     let verdict = decide(&Facts {
         interrupted: false,
@@ -70,6 +95,17 @@ pub fn grade_attempt(then: AttemptRecord, case: &TestCaseRecord, calls_in_full: 
     record.reason = verdict.reason;
     Graded {
         record,
+        judgement,
         not_comparable: false,
+    }
+}
+
+fn not_comparable(mut record: AttemptRecord, judgement: Judgement, why: &str) -> Graded {
+    record.outcome = Outcome::Invalid(InvalidCause::Machinery);
+    record.reason = format!("not comparable: {why}");
+    Graded {
+        record,
+        judgement,
+        not_comparable: true,
     }
 }

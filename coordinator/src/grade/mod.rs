@@ -6,11 +6,12 @@
 
 mod attempt;
 mod changes;
+mod judged;
 mod pair;
 mod replay;
 #[cfg(test)]
 mod tests;
 
-pub use attempt::{Graded, grade_attempt, wants_calls};
+pub use attempt::{Graded, Recorded, grade_attempt, wants_calls};
 pub use changes::{Change, Changes};
 pub use pair::{Pairing, pair};

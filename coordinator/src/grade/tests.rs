@@ -4,13 +4,14 @@
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::traffic::ModelTraffic;
-use mcproctor_proto::turn::TurnEnding;
+use mcproctor_proto::turn::{TurnEnding, Usage};
 use serde_json::json;
 
 use super::*;
+use crate::judge::{JudgeVerdict, Judgement, Opinion};
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::fixtures::{call, exposed, test_case, turn};
-use crate::record::{AttemptRecord, RunRecord, TestCaseRecord};
+use crate::record::{AnswerChoice, AttemptRecord, RunRecord, TestCaseRecord, Tone};
 
 /// A passed attempt with a turn for each list of calls; from the second turn on the prompts are `answers`.
 fn attempt(turns: &[&[&str]], answers: &[&str]) -> AttemptRecord {
@@ -48,7 +49,16 @@ fn attempt(turns: &[&[&str]], answers: &[&str]) -> AttemptRecord {
 }
 
 fn graded(attempt: AttemptRecord, case: &TestCaseRecord) -> (Outcome, String) {
-    let graded = grade_attempt(attempt, case, None);
+    regraded(attempt, case, case)
+}
+
+fn regraded(record: AttemptRecord, was: &TestCaseRecord, case: &TestCaseRecord) -> (Outcome, String) {
+    let recorded = Recorded {
+        record,
+        judgement: Judgement::default(),
+        case: was,
+    };
+    let graded = grade_attempt(recorded, case, None);
     assert_eq!(
         graded.not_comparable,
         graded.record.reason.starts_with("not comparable: ")
@@ -129,6 +139,114 @@ fn another_answer_would_have_made_another_conversation() {
     let case = test_case(&["a"], &["no"]);
     let (_, reason) = graded(attempt(&[&[], &["a"]], &["yes"]), &case);
     assert_eq!(reason, "not comparable: after turn 1 it went on with another answer");
+}
+
+fn opinion(verdict: JudgeVerdict) -> Opinion {
+    Opinion {
+        verdict,
+        reasoning: "it is curt".to_owned(),
+        model: "m".to_owned(),
+        usage: Usage::default(),
+        duration_ms: 1,
+        at_unix_ms: 0,
+    }
+}
+
+fn toned(rubric: &str, gate: bool) -> TestCaseRecord {
+    TestCaseRecord {
+        tone: Some(Tone {
+            rubric: rubric.to_owned(),
+            gate,
+        }),
+        ..test_case(&["a"], &[])
+    }
+}
+
+#[test]
+fn a_tone_that_gates_is_known_only_where_it_was_judged_by_the_same_rubric() {
+    let gate = toned("kind", true);
+    let not_judged = "not comparable: the tone was not judged";
+    let mut curt = attempt(&[&["a"]], &[]);
+    curt.expectations = vec![opinion(JudgeVerdict::Fail).tone_result()];
+    curt.outcome = Outcome::Failed(FailureClass::WrongAnswer);
+    let (outcome, reason) = regraded(curt.clone(), &gate, &gate);
+    assert_eq!(outcome, Outcome::Failed(FailureClass::WrongAnswer));
+    assert!(reason.contains("it is curt"), "{reason}");
+    assert_eq!(regraded(curt.clone(), &gate, &toned("brief", true)).1, not_judged);
+    assert_eq!(
+        regraded(curt.clone(), &gate, &test_case(&["a"], &[])).0,
+        Outcome::Passed
+    );
+    assert_eq!(
+        regraded(attempt(&[&["a"]], &[]), &test_case(&["a"], &[]), &gate).1,
+        not_judged
+    );
+    // What else is unmet settles it.
+    let unmet = regraded(attempt(&[&["b"]], &[]), &test_case(&["a"], &[]), &gate);
+    assert!(matches!(unmet.0, Outcome::Failed(_)));
+}
+
+#[test]
+fn what_was_said_of_a_recording_is_kept_as_far_as_it_answers_the_same_question() {
+    let said = Judgement {
+        opinion: Some(opinion(JudgeVerdict::Pass)),
+        tone: Some(opinion(JudgeVerdict::Fail)),
+        choices: Vec::new(),
+        ..Judgement::default()
+    };
+    let was = toned("kind", false);
+    let graded = |case: &TestCaseRecord| {
+        let recorded = Recorded {
+            record: attempt(&[&["a"]], &[]),
+            judgement: said.clone(),
+            case: &was,
+        };
+        grade_attempt(recorded, case, None)
+    };
+    assert_eq!(graded(&was).judgement, said);
+    // A tone that was advice then is a gate now.
+    assert!(matches!(
+        graded(&toned("kind", true)).record.outcome,
+        Outcome::Failed(_)
+    ));
+    let mut another = toned("brief", false);
+    another.expected_outcome = Some("the weather".to_owned());
+    assert_eq!(graded(&another).judgement, Judgement::default());
+}
+
+fn picking(expected: &[&str], answers: &[&str]) -> TestCaseRecord {
+    TestCaseRecord {
+        answer_choice: AnswerChoice::Judge,
+        ..test_case(expected, answers)
+    }
+}
+
+#[test]
+fn replies_that_were_picked_may_come_in_any_order_and_each_once() {
+    let case = picking(&["a"], &["one", "two", "three"]);
+    let talk = |answers: &[&str]| attempt(&[&[], &[], &["a"]], answers);
+    assert_eq!(graded(talk(&["three", "one"]), &case).0, Outcome::Passed);
+    let another = "not comparable: after turn 2 it went on with another answer";
+    assert_eq!(graded(talk(&["three", "three"]), &case).1, another);
+    assert_eq!(graded(talk(&["three", "four"]), &case).1, another);
+}
+
+#[test]
+fn a_conversation_may_end_because_no_reply_was_picked() {
+    let case = picking(&["a"], &["one", "two"]);
+    let ended = attempt(&[&[], &[]], &["two"]);
+    assert!(matches!(graded(ended.clone(), &case).0, Outcome::Failed(_)));
+    // A reply that was not there then might have been picked.
+    let more = picking(&["a"], &["one", "two", "three"]);
+    assert!(regraded(ended, &case, &more).1.starts_with("not comparable: "));
+    // Nor was anybody asked when everything was met.
+    let met = attempt(&[&["b"]], &[]);
+    let was = picking(&["b"], &["one"]);
+    assert!(
+        regraded(met, &was, &picking(&["a"], &["one"]))
+            .1
+            .starts_with("not comparable: ")
+    );
 }
 
 /// A run of two agents.

@@ -4,7 +4,7 @@ use mcproctor_proto::turn::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
-use crate::record::AttemptRecord;
+use crate::record::{AttemptRecord, ExpectationResult, Family};
 
 /// What the judge came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -107,6 +107,23 @@ impl Opinion {
     /// Whether the judge came to anything at all.
     pub fn is_clear(&self) -> bool {
         self.verdict != JudgeVerdict::Error
+    }
+
+    /// An opinion of a tone that gates, as an expectation. The gate opens only for a pass: a judge that cannot tell has not
+    /// said that the tone was kept to.
+    pub fn tone_result(&self) -> ExpectationResult {
+        let met = self.verdict == JudgeVerdict::Pass;
+        let why = match self.verdict {
+            JudgeVerdict::Uncertain => format!("the judge could not tell: {}", self.reasoning),
+            _ => self.reasoning.clone(),
+        };
+        ExpectationResult {
+            family: Family::Tone,
+            what: "the tone is kept to".to_owned(),
+            met,
+            why: if met { String::new() } else { why },
+            ..ExpectationResult::default()
+        }
     }
 }
 

@@ -17,7 +17,8 @@ use super::reporting::ReportWriter;
 use crate::clock::Clock;
 use crate::config::ReportSettings;
 use crate::event::{AttemptKey, Event, Events};
-use crate::grade::{Change, Changes, Graded, Pairing, grade_attempt, pair, wants_calls};
+use crate::grade::{Change, Changes, Graded, Pairing, Recorded, grade_attempt, pair, wants_calls};
+use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::record::{AttemptRecord, RunRecord, RunState, TestCaseRecord};
 use crate::store::{AttemptFilter, Reader, Store, StoreError};
@@ -71,6 +72,11 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
             pairing.not_graded.join("; ")
         )));
     }
+    let reader = {
+        let id = then.id.clone();
+        let checked = tokio::task::spawn_blocking(move || readable(&reader, &id).map(|()| reader));
+        checked.await.map_err(RunError::Schedule)??
+    };
     let run = graded_run(&then, &cases, &pairing, clock.now_unix_ms());
     let store = Store::open(&report.out_dir)?;
     store.create_run(&run).await?;
@@ -138,15 +144,23 @@ fn held_run(reader: &Reader, id: RunId) -> Result<(RunRecord, RunState), RunErro
     }
 }
 
+/// Reads every attempt once: a run of which one is damaged is refused before anything of the new one is stored.
+fn readable(reader: &Reader, run: &RunId) -> Result<(), StoreError> {
+    reader.for_each_attempt(run, AttemptFilter::ALL, &mut |_| ControlFlow::Continue(()))
+}
+
 /// The attempts of one iteration, one after another: the store takes nothing of an iteration that has its result.
 async fn store_iteration(
     store: &Store,
     run: &RunId,
-    attempts: Vec<AttemptRecord>,
+    attempts: Vec<(AttemptRecord, Judgement)>,
     events: &Events,
 ) -> Result<(), StoreError> {
-    for record in attempts {
+    for (record, judgement) in attempts {
         store.put_attempt(run, 1, &record).await?;
+        if !judgement.is_empty() {
+            store.put_judgement(run, key_of(&record), &judgement).await?;
+        }
         if record.last {
             events.say(finished(record));
         }
@@ -176,15 +190,19 @@ fn graded_run(then: &RunRecord, cases: &[TestCase], pairing: &Pairing, now_unix_
 
 fn finished(record: AttemptRecord) -> Event {
     Event::AttemptFinished {
-        key: AttemptKey {
-            cell: record.cell,
-            iteration: record.iteration,
-            attempt: record.attempt,
-        },
+        key: key_of(&record),
         outcome: record.outcome,
         reason: record.reason,
         last: record.last,
         duration_ms: record.duration_ms,
+    }
+}
+
+fn key_of(record: &AttemptRecord) -> AttemptKey {
+    AttemptKey {
+        cell: record.cell,
+        iteration: record.iteration,
+        attempt: record.attempt,
     }
 }
 
@@ -194,29 +212,23 @@ fn judge_all(
     reader: &Reader,
     then: &RunRecord,
     pairing: &Pairing,
-    records: &mpsc::Sender<Vec<AttemptRecord>>,
+    records: &mpsc::Sender<Vec<(AttemptRecord, Judgement)>>,
 ) -> Result<(Changes, u64), StoreError> {
     let mut changes = Changes::default();
     let mut invalid = 0;
-    let mut failed = None;
-    let mut iteration: Vec<AttemptRecord> = Vec::new();
+    let mut iteration: Vec<(AttemptRecord, Judgement)> = Vec::new();
     let until_now = AttemptFilter::ALL.up_to(reader.watermark()?);
     reader.for_each_attempt(&then.id, until_now, &mut |attempt| {
-        let Some((cell, case)) = pairing.cell(then, attempt.cell) else {
+        let paired = pairing.cell(then, attempt.cell);
+        let Some(((cell, case), was)) = paired.zip(then.test_case_of(attempt.cell as usize)) else {
             return ControlFlow::Continue(());
         };
         let (old_cell, before) = (attempt.cell, attempt.outcome);
-        let graded = match judge(reader, attempt, case) {
-            Ok(graded) => graded,
-            Err(error) => {
-                failed = Some(error);
-                return ControlFlow::Break(());
-            }
-        };
         let Graded {
             mut record,
+            judgement,
             not_comparable,
-        } = graded;
+        } = judge(reader, then, attempt, was, case);
         record.cell = cell;
         if record.last {
             let changed = record.outcome != before || not_comparable;
@@ -238,13 +250,13 @@ fn judge_all(
         }
         let of_another = iteration
             .last()
-            .is_some_and(|earlier| (earlier.cell, earlier.iteration) != (record.cell, record.iteration));
+            .is_some_and(|(earlier, _)| (earlier.cell, earlier.iteration) != (record.cell, record.iteration));
         let complete = if of_another {
             std::mem::take(&mut iteration)
         } else {
             Vec::new()
         };
-        iteration.push(record);
+        iteration.push((record, judgement));
         // Whoever stores them ends early only with an error of its own.
         if complete.is_empty() || records.blocking_send(complete).is_ok() {
             ControlFlow::Continue(())
@@ -252,25 +264,36 @@ fn judge_all(
             ControlFlow::Break(())
         }
     })?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
     let _ = records.blocking_send(iteration);
     Ok((changes, invalid))
 }
 
-/// Attempts that another one followed are kept as they were.
-fn judge(reader: &Reader, attempt: AttemptRecord, case: &TestCaseRecord) -> Result<Graded, StoreError> {
+/// Attempts that another one followed are kept as they were. What is missing or damaged beside the record is as if it had
+/// never been stored: the expectation that needs it then says that it could not be checked.
+fn judge(
+    reader: &Reader,
+    then: &RunRecord,
+    attempt: AttemptRecord,
+    was: &TestCaseRecord,
+    case: &TestCaseRecord,
+) -> Graded {
+    let judgement = reader.judgement(&then.id, key_of(&attempt), None);
+    let judgement = judgement.ok().flatten().unwrap_or_default();
     if !attempt.last {
-        return Ok(Graded {
+        return Graded {
             record: attempt,
+            judgement,
             not_comparable: false,
-        });
+        };
     }
     let calls = attempt.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls);
-    let calls = match calls.filter(|_| wants_calls(&attempt, case)) {
-        Some(piece) => reader.evidence(&piece.sha256)?,
-        None => None,
+    let calls = calls
+        .filter(|_| wants_calls(&attempt, case))
+        .and_then(|piece| reader.evidence(&piece.sha256).ok().flatten());
+    let recorded = Recorded {
+        record: attempt,
+        judgement,
+        case: was,
     };
-    Ok(grade_attempt(attempt, case, calls.as_deref()))
+    grade_attempt(recorded, case, calls.as_deref())
 }

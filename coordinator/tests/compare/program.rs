@@ -105,11 +105,9 @@ async fn a_comparison_that_cannot_be_made_is_a_usage_error_with_its_reason() {
             &["latest", "latest"],
             "choose two agents of run 2026-11-06T07-00-00-bbbb",
         ),
-        (
-            &["2026-11", "latest"],
-            "2 runs begin with \"2026-11\": give more of the id",
-        ),
-        (&["nightly", "latest"], "there is no run \"nightly\""),
+        (&["2026-11", "latest"], "2 runs begin so; give more of the id"),
+        (&["nightly", "latest"], "find the run nightly"),
+        (&["", "latest"], "find a run without a name"),
         (&["2026-11-05", "latest", "--agent", "codex"], "it has claude"),
         (
             &["2026-11-05", "latest", "--margin", "0"],

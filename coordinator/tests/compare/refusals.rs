@@ -64,6 +64,20 @@ fn runs_without_a_common_test_case_cannot_be_compared() {
 }
 
 #[test]
+fn a_run_is_not_compared_with_what_its_own_recordings_were_judged_to_be() {
+    let held = run("held", &[of(9, 1); 2]);
+    let graded = |id: &str| {
+        let mut graded = run(id, &[of(1, 9); 2]);
+        graded.record["gradedFrom"] = json!("held");
+        graded.results()
+    };
+    for (a, b) in [(held.results(), graded("x")), (graded("x"), graded("y"))] {
+        let said = refused(&a, Some(&b), &[]);
+        assert!(said.contains("both judge the same recordings"), "{said}");
+    }
+}
+
+#[test]
 fn one_agent_is_compared_with_the_only_other_one() {
     let mut planted = run("r", &[of(9, 1), of(1, 9)]);
     planted.record["agents"] = json!([agent("x", "1"), agent("y", "1")]);

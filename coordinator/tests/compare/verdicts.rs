@@ -79,6 +79,25 @@ fn over_five_percent_invalid_iterations_leave_no_verdict() {
 }
 
 #[test]
+fn invalid_iterations_count_also_where_nothing_is_left_to_compare() {
+    let never_valid = Outcomes {
+        invalid: 10,
+        ..Outcomes::default()
+    };
+    let b = [of(9, 1), of(9, 1), of(9, 1), never_valid];
+    let found = only(&run("a", &[of(1, 9); 4]), &run("b", &b));
+    assert_eq!((found.cases.len(), found.left_out.len()), (3, 1));
+    assert_eq!(
+        found.invalid.hindrance.as_deref(),
+        Some("25% of the iterations of a side are invalid, over 5%")
+    );
+    assert_eq!(found.these_prompts.verdict, None);
+    // The figures are those of the test cases compared.
+    assert_eq!(found.these_prompts.sides[1].pooled.n, 30);
+    assert!(found.these_prompts.sides[1].with_invalid.is_none());
+}
+
+#[test]
 fn changed_and_missing_test_cases_are_left_out_by_name() {
     let a = run("a", &[of(9, 1); 5]);
     let mut b = run("b", &[of(9, 1); 5]);

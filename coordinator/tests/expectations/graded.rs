@@ -117,5 +117,5 @@ fn what_was_invalid_stays_so_and_nothing_to_judge_is_a_usage_error() {
     );
     let ran = bed.start_program(&["grade", "no-such-run", "-c", "eval.yaml"]).wait();
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("there is no run no-such-run"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("find the run no-such-run"), "{}", ran.stderr);
 }

@@ -3,8 +3,8 @@
 use mcproctor_proto::assignment::AttemptReport;
 use mcproctor_proto::id::Lease;
 
-use crate::judge::{JudgeVerdict, Judgement, Opinion};
-use crate::record::{ExpectationResult, Family};
+use crate::judge::{JudgeVerdict, Judgement};
+use crate::record::ExpectationResult;
 
 /// What one attempt has asked of the judge.
 #[derive(Debug, Default)]
@@ -54,24 +54,8 @@ impl Asked {
             let settled = expectations.iter().any(|expectation| !expectation.met);
             return (!settled).then(|| format!("the judge did not judge the tone: {}", opinion.reasoning));
         }
-        expectations.push(tone_expectation(opinion));
+        expectations.push(opinion.tone_result());
         None
-    }
-}
-
-/// The gate opens only for a pass: a judge that cannot tell has not said that the tone was kept to.
-fn tone_expectation(opinion: &Opinion) -> ExpectationResult {
-    let met = opinion.verdict == JudgeVerdict::Pass;
-    let why = match opinion.verdict {
-        JudgeVerdict::Uncertain => format!("the judge could not tell: {}", opinion.reasoning),
-        _ => opinion.reasoning.clone(),
-    };
-    ExpectationResult {
-        family: Family::Tone,
-        what: "the tone is kept to".to_owned(),
-        met,
-        why: if met { String::new() } else { why },
-        ..ExpectationResult::default()
     }
 }
 
@@ -82,6 +66,8 @@ mod tests {
     use mcproctor_proto::turn::Usage;
 
     use super::*;
+    use crate::judge::Opinion;
+    use crate::record::Family;
 
     fn asked(verdict: JudgeVerdict) -> Asked {
         let opinion = Opinion {
@@ -107,7 +93,7 @@ mod tests {
             met,
             family: Family::Tools,
             what: "a called".to_owned(),
-            ..tone_expectation(&asked(JudgeVerdict::Pass).said.tone.unwrap())
+            ..asked(JudgeVerdict::Pass).said.tone.unwrap().tone_result()
         }
     }
 
