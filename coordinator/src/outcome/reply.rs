@@ -279,12 +279,12 @@ fn declines(sentence: &str) -> bool {
             let (before, after) = (&sentence[..at], &sentence[at + phrase.len()..]);
             let whole_words = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
             let after = after.trim_start();
-            let figure = |figure: &&str| {
+            let figure = |figure: &str| {
                 after
-                    .strip_prefix(*figure)
+                    .strip_prefix(figure)
                     .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
             };
-            whole_words && !FIGURES_OF_SPEECH.iter().any(|it| figure(&it))
+            whole_words && !FIGURES_OF_SPEECH.iter().any(|it| figure(it))
         })
     })
 }
