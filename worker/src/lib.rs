@@ -16,5 +16,5 @@ pub mod relay;
 pub mod sandbox;
 
 mod loopback;
-mod redact;
+pub mod redact;
 mod sse;

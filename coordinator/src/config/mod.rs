@@ -14,6 +14,7 @@ mod interpolate;
 mod load;
 mod overrides;
 mod resolve;
+mod secrets;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcproctor_proto::agent::{Agent, Credential};
+use mcproctor_proto::agent::Agent;
 use mcproctor_proto::assignment::SandboxLevel;
-use mcproctor_proto::server::{Server, Transport};
+use mcproctor_proto::server::Server;
 use secrecy::SecretString;
 use url::Url;
 
@@ -161,33 +161,6 @@ impl Config {
             address: address(server),
         };
         self.servers.iter().map(record).collect()
-    }
-
-    /// Every secret of the config, for whoever has to keep them out of what is written: header values, environment values,
-    /// keys and tokens. Empty ones are left out.
-    pub fn secrets(&self) -> Vec<SecretString> {
-        use secrecy::ExposeSecret;
-        let mut secrets: Vec<SecretString> = Vec::new();
-        for server in &self.servers {
-            match &server.transport {
-                Transport::Http(http) => secrets.extend(http.headers.iter().map(|header| header.value.clone())),
-                Transport::Stdio(stdio) => secrets.extend(stdio.env.values().cloned()),
-            }
-        }
-        for agent in &self.run.agents {
-            secrets.extend(agent.env.values().cloned());
-            match &agent.credential {
-                Credential::ApiKey(secret) | Credential::OauthToken(secret) => secrets.push(secret.clone()),
-                Credential::OwnLogin | Credential::None => {}
-            }
-        }
-        if let Some(judge) = &self.judge {
-            secrets.extend(judge.api_key.clone());
-            let query = judge.base_url.query_pairs();
-            secrets.extend(query.map(|(_, value)| SecretString::from(value.into_owned())));
-        }
-        secrets.retain(|secret| !secret.expose_secret().is_empty());
-        secrets
     }
 }
 

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
+use mcproctor_worker::redact::SHORTEST_SECRET;
 use secrecy::{ExposeSecret, SecretString};
 
 /// What stands where a secret stood.
 const MARK: &str = "[redacted]";
-/// Shorter values are no secrets: hiding each of their appearances would destroy the evidence.
-const SHORTEST: usize = 6;
+/// What stands before a token in a header; the token is then as secret as the whole value.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
 /// Knows secret values.
 #[derive(Clone, Default)]
@@ -32,9 +33,12 @@ impl Redaction {
         for secret in secrets {
             let secret = secret.expose_secret().trim();
             // `Bearer …`, `Basic …`: servers echo the part after the scheme.
-            let token = secret.split_once(' ').map(|(_, token)| token.trim());
-            for value in [Some(secret), token].into_iter().flatten() {
-                if value.len() >= SHORTEST {
+            let token = secret.split_once(' ').filter(|(scheme, _)| is_scheme(scheme));
+            for value in [Some(secret), token.map(|(_, token)| token.trim())]
+                .into_iter()
+                .flatten()
+            {
+                if value.len() >= SHORTEST_SECRET {
                     forms.extend([value.to_owned(), in_json(value), in_url(value)]);
                 }
             }
@@ -54,6 +58,10 @@ impl Redaction {
         }
         text
     }
+}
+
+fn is_scheme(word: &str) -> bool {
+    SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// As it stands inside a JSON string.
@@ -85,10 +93,10 @@ mod tests {
 
     #[test]
     fn secrets_are_taken_out_in_every_form_that_evidence_has() {
-        let redaction = Redaction::new(&["Bearer sen\"tinel/1".to_owned().into(), "short".to_owned().into()]);
+        let redaction = Redaction::new(&["Bearer sen\"tinel/1", "pw-1", "abc"].map(|secret| secret.to_owned().into()));
         assert_eq!(
-            redaction.text(r#"a sen"tinel/1 b sen\"tinel/1 c sen%22tinel%2F1 d Bearer sen"tinel/1 e short"#),
-            "a [redacted] b [redacted] c [redacted] d [redacted] e short"
+            redaction.text(r#"a sen"tinel/1 b sen\"tinel/1 c sen%22tinel%2F1 d Bearer sen"tinel/1 e pw-1 f abc"#),
+            "a [redacted] b [redacted] c [redacted] d [redacted] e [redacted] f abc"
         );
         assert!(!format!("{redaction:?}").contains("sentinel"));
     }

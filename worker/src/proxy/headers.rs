@@ -126,6 +126,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::redact::Named;
 
     fn map(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let mut map = HeaderMap::new();
@@ -140,7 +141,7 @@ mod tests {
             name: "Authorization".to_owned(),
             value: "Bearer sentinel".to_owned().into(),
         };
-        let redactor = Redactor::new([("Authorization", "Bearer sentinel")].into_iter());
+        let redactor = Redactor::new([Named::secret("Authorization", "Bearer sentinel")].into_iter());
         (Injected::new(&[header]).unwrap(), redactor)
     }
 

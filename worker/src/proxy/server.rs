@@ -26,7 +26,7 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
-use crate::redact::Redactor;
+use crate::redact::{Named, Redactor};
 
 /// How long the listener rests when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -52,9 +52,10 @@ impl Proxy {
             return Err(ProxyError::NotLoopback(options.listen));
         }
         let headers = options.upstream.headers.iter();
-        let secrets = headers.map(|header| (header.name.as_str(), header.value.expose_secret()));
+        let secrets = headers.map(|header| Named::secret(&header.name, header.value.expose_secret()));
         let query = target.query.clone().unwrap_or_default();
         let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
+        let parameters = parameters.map(|(name, value)| Named::setting(name, value));
         let redactor = Arc::new(Redactor::new(secrets.chain(parameters)));
         let connector = {
             let (target, ca_pem) = (target.clone(), options.upstream.ca_pem.clone());

@@ -6,7 +6,9 @@
 mod escaped;
 mod file;
 mod forms;
+mod length;
 mod redactor;
 mod secrets;
 
-pub(crate) use redactor::Redactor;
+pub use length::{SHORTEST_SECRET, is_credential, shortest_setting};
+pub(crate) use redactor::{Named, Redactor};

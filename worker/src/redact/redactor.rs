@@ -8,24 +8,32 @@ use serde_json::value::RawValue;
 
 use super::escaped;
 use super::forms::{forms, from_url};
+use super::length::{SHORTEST_SECRET, is_credential, shortest_setting};
 
 /// What stands where a secret stood.
 pub(super) const MARK: &str = "[redacted]";
-/// Shorter values are no secrets: hiding each of their appearances would destroy the record.
-const SHORTEST: usize = 6;
-/// The same for the value of a header whose name says that it is a credential.
-const SHORTEST_CREDENTIAL: usize = 3;
-/// Parts of header names that say so.
-const CREDENTIAL_NAMES: [&str; 8] = [
-    "auth",
-    "key",
-    "token",
-    "secret",
-    "cookie",
-    "password",
-    "credential",
-    "signature",
-];
+/// A value with its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    name: &'a str,
+    value: &'a str,
+    /// It is secret whatever its name.
+    secret: bool,
+}
+
+impl<'a> Named<'a> {
+    /// The value of a header, or a key.
+    pub(crate) fn secret(name: &'a str, value: &'a str) -> Self {
+        let secret = true;
+        Self { name, value, secret }
+    }
+
+    /// A variable of an environment, or a parameter of a URL: its name has to say whether a short one is secret.
+    pub(crate) fn setting(name: &'a str, value: &'a str) -> Self {
+        let secret = false;
+        Self { name, value, secret }
+    }
+}
 
 /// Knows secret values.
 #[derive(Debug, Default)]
@@ -58,13 +66,16 @@ impl Pattern {
 }
 
 impl Redactor {
-    /// Learns values by name: of headers, parameters of a URL, variables of an environment.
-    pub(crate) fn new<'a>(named: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+    /// Learns values.
+    pub(crate) fn new<'a>(named: impl Iterator<Item = Named<'a>>) -> Self {
         let mut secrets: Vec<(String, bool)> = Vec::new();
-        for (name, value) in named {
-            let name = name.to_ascii_lowercase();
-            let credential = CREDENTIAL_NAMES.iter().any(|part| name.contains(part));
-            let shortest = if credential { SHORTEST_CREDENTIAL } else { SHORTEST };
+        for Named { name, value, secret } in named {
+            let credential = is_credential(name);
+            let shortest = if secret {
+                SHORTEST_SECRET
+            } else {
+                shortest_setting(name)
+            };
             let mut learn = |secret: &str| {
                 if secret.len() >= shortest {
                     secrets.extend(forms(secret).into_iter().map(|form| (form, credential)));
@@ -185,14 +196,12 @@ mod tests {
     use super::*;
 
     fn redactor() -> Redactor {
-        Redactor::new(
-            [
-                ("Authorization", "Bearer sentinel-\"1\""),
-                ("X-Tenant", "acme"),
-                ("X-Pin-Token", "4711"),
-            ]
-            .into_iter(),
-        )
+        let headers = [
+            ("Authorization", "Bearer sentinel-\"1\""),
+            ("X-Shard", "abc"),
+            ("X-Pin-Token", "4711"),
+        ];
+        Redactor::new(headers.into_iter().map(|(name, value)| Named::secret(name, value)))
     }
 
     #[test]
@@ -213,7 +222,7 @@ mod tests {
 
     #[test]
     fn another_legal_escaping_hides_no_secret() {
-        let redactor = Redactor::new([("X-Api-Key", "kT9+aZ/q8LmN==")].into_iter());
+        let redactor = Redactor::new([Named::secret("X-Api-Key", "kT9+aZ/q8LmN==")].into_iter());
         let unicode: String = "kT9+aZ/q8LmN==".bytes().map(|byte| format!("\\u{byte:04x}")).collect();
         for form in [
             "kT9+aZ/q8LmN==",
@@ -235,14 +244,38 @@ mod tests {
     }
 
     #[test]
+    fn a_short_secret_is_removed_and_a_short_setting_is_not() {
+        let redactor = Redactor::new(
+            [
+                Named::secret("X-Tenant", "acme"),
+                Named::secret("X-Version", "2.0"),
+                Named::setting("DB_PASS", "pw-1"),
+                Named::setting("VERBOSE", "true"),
+                Named::setting("CHARSET", "utf-8"),
+            ]
+            .into_iter(),
+        );
+        assert_eq!(
+            redactor.text("acme pw-1 true utf-8 2.0".to_owned()),
+            "[redacted] [redacted] true utf-8 2.0"
+        );
+    }
+
+    #[test]
     fn no_part_of_a_secret_survives_beside_another_one_that_overlaps() {
-        let redactor = Redactor::new([("A", "xxabcd"), ("B", "abcdefghij")].into_iter());
+        let redactor = Redactor::new([Named::secret("A", "xxabcd"), Named::secret("B", "abcdefghij")].into_iter());
         assert_eq!(redactor.text("<xxabcdefghij>".to_owned()), "<[redacted]>");
     }
 
     #[test]
     fn a_setting_that_is_called_like_a_tool_leaves_the_tool_its_name() {
-        let redactor = Redactor::new([("MODE", "get_forecast"), ("API_KEY", "k-123")].into_iter());
+        let redactor = Redactor::new(
+            [
+                Named::setting("MODE", "get_forecast"),
+                Named::setting("API_KEY", "k-123"),
+            ]
+            .into_iter(),
+        );
         assert_eq!(redactor.name("get_forecast".to_owned()), "get_forecast");
         assert_eq!(redactor.text("get_forecast".to_owned()), "[redacted]");
         assert_eq!(redactor.name("echo_k-123".to_owned()), "echo_[redacted]");
@@ -255,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_number_leaves_valid_json() {
-        let raw = RawValue::from_string(r#"{"pin":4711,"tenant":"acme"}"#.to_owned()).unwrap();
-        assert_eq!(redactor().json(raw).get(), r#"{"pin":"[redacted]","tenant":"acme"}"#);
+        let raw = RawValue::from_string(r#"{"pin":4711,"shard":"abc"}"#.to_owned()).unwrap();
+        assert_eq!(redactor().json(raw).get(), r#"{"pin":"[redacted]","shard":"abc"}"#);
     }
 }

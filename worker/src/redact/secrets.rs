@@ -4,37 +4,37 @@ use mcproctor_proto::agent::{Agent, Credential};
 use mcproctor_proto::server::{Server, Transport};
 use secrecy::ExposeSecret;
 
-use super::redactor::Redactor;
+use super::redactor::{Named, Redactor};
 
 impl Redactor {
     /// Knows the agent's credential and environment, and of every server the headers, the query of the URL and the
     /// environment.
     pub(crate) fn of_attempt(agent: &Agent, servers: &[Server]) -> Self {
-        let mut secrets: Vec<(&str, &str)> = Vec::new();
+        let mut secrets: Vec<Named<'_>> = Vec::new();
         match &agent.credential {
-            Credential::ApiKey(key) => secrets.push(("api-key", key.expose_secret())),
-            Credential::OauthToken(token) => secrets.push(("oauth-token", token.expose_secret())),
+            Credential::ApiKey(key) => secrets.push(Named::secret("api-key", key.expose_secret())),
+            Credential::OauthToken(token) => secrets.push(Named::secret("oauth-token", token.expose_secret())),
             Credential::OwnLogin | Credential::None => {}
         }
         secrets.extend(
             agent
                 .env
                 .iter()
-                .map(|(name, value)| (name.as_str(), value.expose_secret())),
+                .map(|(name, value)| Named::setting(name, value.expose_secret())),
         );
         for server in servers {
             match &server.transport {
                 Transport::Http(http) => {
                     let headers = http.headers.iter();
-                    secrets.extend(headers.map(|header| (header.name.as_str(), header.value.expose_secret())));
-                    secrets.extend(parameters(&http.url));
+                    secrets.extend(headers.map(|header| Named::secret(&header.name, header.value.expose_secret())));
+                    secrets.extend(parameters(&http.url).map(|(name, value)| Named::setting(name, value)));
                 }
                 Transport::Stdio(stdio) => {
                     secrets.extend(
                         stdio
                             .env
                             .iter()
-                            .map(|(name, value)| (name.as_str(), value.expose_secret())),
+                            .map(|(name, value)| Named::setting(name, value.expose_secret())),
                     );
                 }
             }

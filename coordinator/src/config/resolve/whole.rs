@@ -22,7 +22,7 @@ pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problem
     if !problems.is_empty() {
         return None;
     }
-    Some(Config {
+    let mut config = Config {
         file: context.file.to_owned(),
         servers: vec![server?],
         source: source?,
@@ -30,7 +30,9 @@ pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problem
         report: report?,
         judge: judge.map_or(Some(None), |judge| judge.map(Some))?,
         notices: Vec::new(),
-    })
+    };
+    config.notices.extend(config.too_short());
+    Some(config)
 }
 
 fn resolve_source(section: &TestcasesSection, context: &Context<'_>, problems: &mut Problems) -> Option<Source> {

@@ -49,9 +49,9 @@ fn a_config_of_bitmcp_eval_is_taken_as_it_is() {
          path: ./testcases\n\nrun:\n  iterations: 5\n  agents: [claude, codex, claude]\n  timeoutSeconds: 60\n\nreport:\n  \
          outDir: ~/reports\n\njudge:\n  baseUrl: http://127.0.0.1:11434/v1\n  model: qwen2.5:7b\n  timeoutSeconds: 60\n",
     )
-    .and(".env", "MY_API_KEY=k-1\n");
+    .and(".env", "MY_API_KEY=key-1\n");
     let config = folder.load(&environment([]));
-    assert_eq!(header_values(&config), ["k-1"]);
+    assert_eq!(header_values(&config), ["key-1"]);
     assert_eq!(config.run.iterations, 5);
     let names: Vec<&str> = config.run.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["claude", "codex"]);

@@ -30,6 +30,29 @@ fn no_secret_is_in_debug_output_but_all_are_known() {
 }
 
 #[test]
+fn short_secrets_are_known_those_that_are_too_short_are_told_of_and_words_are_none() {
+    let folder = Folder::with(
+        "mcp: {url: 'https://h/mcp', name: m, headers: [{name: X-Tenant, value: acme}, {name: X-Pin, value: 'zzz'}]}\n\
+         testcases: {path: c}\nrun: {agents: [{kind: claude, name: a, apiKey: k-1, env: {DEBUG: 'true', LANG: utf-8, \
+         DB_PASS: pw-1, SSO_TOKEN: zz9}}]}\njudge: {baseUrl: 'http://h/v1', model: m, apiKey: qx7y}\n",
+    );
+    let config = folder.load(&environment([]));
+    let known: Vec<String> = config
+        .secrets()
+        .iter()
+        .map(|secret| secret.expose_secret().to_owned())
+        .collect();
+    assert_eq!(known, ["acme", "pw-1", "qx7y"]);
+    assert_eq!(
+        config.notices,
+        [
+            "shorter than 4 bytes, so not redacted where it appears: header X-Pin of m, env SSO_TOKEN of the agent a, \
+          the key of the agent a"
+        ]
+    );
+}
+
+#[test]
 fn no_value_of_a_variable_is_in_an_error() {
     let folder = Folder::with(
         "mcp: {name: '${S}!', url: 'http://u:${S}@h', headers: [{name: '${S}:', value: \"${S}\\n\"}]}\n\
