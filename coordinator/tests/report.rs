@@ -38,6 +38,8 @@ fn page(run: &dyn RunData) -> String {
 /// What a reader without scripts sees, without the markup.
 fn visible_text(page: &str) -> String {
     let body = page.split_once("<body").unwrap().1.split_once("id=\"plan\"").unwrap().0;
+    // Where a line may break, nothing ends.
+    let body = body.replace("<wbr>", "");
     let mut text = String::new();
     for part in body.split('<').skip(1) {
         let words = part.split_once('>').map_or("", |(_, words)| words).trim();

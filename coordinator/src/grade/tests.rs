@@ -79,7 +79,7 @@ fn what_is_expected_now_decides() {
     case.expectations.forbidden_tools = vec!["b".to_owned()];
     let (outcome, reason) = graded(attempt(&[&["a", "b"]], &[]), &case);
     assert!(matches!(outcome, Outcome::Failed(_)));
-    assert!(reason.starts_with("b not called: "), "{reason}");
+    assert!(reason.starts_with("unmet: b not called – "), "{reason}");
 
     let mut failed = attempt(&[&["b"]], &[]);
     failed.outcome = Outcome::Failed(FailureClass::WrongTool);

@@ -89,6 +89,24 @@ fn it_fits_a_comment_however_large_the_run_is() {
 }
 
 #[test]
+fn where_rates_are_of_single_cells_each_stands_there_once() {
+    let mut run = sample::mixed(12);
+    for (number, case) in run.run.test_cases.iter_mut().enumerate() {
+        case.file = format!("{number}.yaml");
+    }
+    let text = summary(&run);
+    for case in &run.run.test_cases {
+        let of_cell = |line: &&str| line.starts_with("| ") && line.contains(&format!("`{}` |", case.name));
+        let rows: Vec<&str> = text.lines().filter(of_cell).collect();
+        assert_eq!(rows.len(), run.run.agents.len(), "{rows:#?}");
+        assert!(
+            rows.iter().all(|row| row.starts_with(&format!("| `{}` |", case.name))),
+            "{rows:#?}"
+        );
+    }
+}
+
+#[test]
 fn what_a_reviewer_sees() {
     insta::assert_snapshot!("summary", summary(&sample::mixed(12)));
 }
