@@ -31,7 +31,7 @@ pub(super) async fn begin(store: &Store, run: RunRecord) -> Result<Begun, RunErr
     })
 }
 
-/// Takes up the run that was asked for, or the newest one; its results so far are said as events.
+/// Takes up the run that was asked for, or the newest one that was held; its results so far are said as events.
 pub(super) async fn go_on(
     store: &Store,
     asked: Option<RunId>,
@@ -119,18 +119,20 @@ impl Progress {
 fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<RunRecord, RunError> {
     let id = match asked {
         Some(id) => id,
-        None => {
-            let head = reader
-                .latest_run()?
-                .ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?;
-            head.id
-        }
+        None => reader
+            .latest_held_run()?
+            .ok_or_else(|| RunError::Resume("there is no run in the store".to_owned()))?,
     };
     let Some((record, state)) = reader.run(&id)? else {
         return Err(RunError::Resume(format!(
             "there is no run {id} in the store; `mcproctor list` shows those there are"
         )));
     };
+    if let Some(from) = &record.graded_from {
+        return Err(RunError::Resume(format!(
+            "the run {id} was graded from {from}: it judges recordings and has nothing to go on with"
+        )));
+    }
     // Of a complete run the judge may have left something.
     let unjudged = record.judge.is_some() && reader.unjudged(&id)? > 0;
     if state == RunState::Completed && !unjudged {
@@ -143,4 +145,39 @@ fn find_run(reader: &Reader, asked: Option<RunId>, fingerprint: &str) -> Result<
         )));
     }
     Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(id: &str, started_at_unix_ms: i64, graded_from: Option<&str>) -> RunRecord {
+        serde_json::from_value(json!({
+            "id": id, "version": "0.1.0", "startedAtUnixMs": started_at_unix_ms, "configFile": "eval.yaml",
+            "configSha256": "same", "servers": [], "agents": [], "testCases": [], "iterations": 1, "maxAttempts": 1,
+            "seed": 1, "notices": [], "gradedFrom": graded_from,
+        }))
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_run_that_was_graded_is_passed_over_and_refused_by_name_for_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for run in [run("held", 1, None), run("graded", 2, Some("held"))] {
+            store.create_run(&run).await.unwrap();
+            store.set_state(&run.id, RunState::Aborted).await.unwrap();
+        }
+        let reader = store.reader().unwrap();
+        assert_eq!(find_run(&reader, None, "same").unwrap().id.as_str(), "held");
+        let refused = find_run(&reader, Some(RunId::new("graded")), "another").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "resume: the run graded was graded from held: it judges recordings and has nothing to go on with"
+        );
+    }
 }

@@ -114,6 +114,21 @@ impl Reader {
         Ok(self.heads(1)?.pop())
     }
 
+    /// The newest run that was held, and not graded from another one.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] for a damaged record, or what SQLite refuses.
+    pub fn latest_held_run(&self) -> Result<Option<RunId>, StoreError> {
+        for head in self.heads(u32::MAX)? {
+            if let Some((run, _)) = self.run(&head.id)?
+                && run.graded_from.is_none()
+            {
+                return Ok(Some(run.id));
+            }
+        }
+        Ok(None)
+    }
+
     fn heads(&self, limit: u32) -> Result<Vec<RunHead>, StoreError> {
         let mut heads = self.sql(head::read(&self.database, limit))?;
         for head in &mut heads {

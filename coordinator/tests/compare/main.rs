@@ -11,4 +11,5 @@ mod hostile;
 mod planted;
 mod program;
 mod refusals;
+mod stored;
 mod verdicts;
