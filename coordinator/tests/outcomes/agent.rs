@@ -89,7 +89,7 @@ fn a_tool_that_is_named_twice_has_to_succeed_twice() {
     );
     assert_eq!(bed.run(&[]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdict(), "failed/wrong_tool");
+    assert_eq!(results.verdict(), "failed/never_called");
     assert!(
         results.reason().contains("1 call succeeded, 2 are needed"),
         "{}",
