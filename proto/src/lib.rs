@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod exposure;
 pub mod id;
 pub mod request;
+pub mod secret;
 pub mod server;
 pub mod traffic;
 pub mod turn;

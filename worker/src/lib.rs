@@ -16,5 +16,5 @@ pub mod relay;
 pub mod sandbox;
 
 mod loopback;
-pub mod redact;
+mod redact;
 mod sse;

@@ -1,8 +1,8 @@
 //! What is secret about a config.
 
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::secret::{SHORTEST_SECRET, is_credential, shortest_setting};
 use mcproctor_proto::server::Transport;
-use mcproctor_worker::redact::{SHORTEST_SECRET, is_credential, shortest_setting};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::settings::Config;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-use mcproctor_worker::redact::SHORTEST_SECRET;
+use mcproctor_proto::secret::SHORTEST_SECRET;
 use secrecy::{ExposeSecret, SecretString};
 
 /// What stands where a secret stood.

@@ -6,9 +6,7 @@
 mod escaped;
 mod file;
 mod forms;
-mod length;
 mod redactor;
 mod secrets;
 
-pub use length::{SHORTEST_SECRET, is_credential, shortest_setting};
 pub(crate) use redactor::{Named, Redactor};

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::escaped;
 use super::forms::{forms, from_url};
-use super::length::{SHORTEST_SECRET, is_credential, shortest_setting};
+use mcproctor_proto::secret::{SHORTEST_SECRET, is_credential, shortest_setting};
 
 /// What stands where a secret stood.
 pub(super) const MARK: &str = "[redacted]";
