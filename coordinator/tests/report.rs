@@ -385,3 +385,14 @@ fn only_the_forms_that_are_asked_for_are_written() {
 fn what_a_reader_without_scripts_sees() {
     insta::assert_snapshot!("page_of_one_iteration", visible_text(&page(&sample::one_agent(1))));
 }
+
+#[test]
+fn a_threshold_that_is_not_met_names_its_test_case_without_marks() {
+    let mut run = sample::mixed(12);
+    run.run.thresholds.test_case = Some(1.0.try_into().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(write_all(&run, folder.path()).unwrap().html).unwrap();
+    let (_, gate) = page.split_once("aria-label=\"Thresholds\"").unwrap();
+    let (gate, _) = gate.split_once("</section>").unwrap();
+    assert!(gate.contains(", test case <code>") && !gate.contains('`'), "{gate}");
+}
