@@ -85,7 +85,7 @@ mod tests {
         let json = r#"{ "n": 9007199254740993, "s": "[[\"\ud83d\ude00\\" }"#;
         assert_eq!(shown(json), (Some(json.to_owned()), false));
         assert_eq!(shown(&nested(MOST_LEVELS)), (Some(nested(MOST_LEVELS)), false));
-        assert_eq!(shown(&format!("\"{}\"", "[".repeat(500))).1, false);
+        assert!(!shown(&format!("\"{}\"", "[".repeat(500))).1);
     }
 
     #[test]
