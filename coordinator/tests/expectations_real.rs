@@ -15,7 +15,7 @@ mod table;
 
 use serde_json::{Value, json};
 
-use support::Bed;
+use support::{Answer, Bed};
 use table::{COST, ROWS, Row, SCENARIOS, TOKENS, compare};
 
 /// How many rows one run has, so that it ends in time on a busy machine.
@@ -60,4 +60,63 @@ fn slow_what_codex_cannot_report_is_refused_before_the_run() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn slow_codex_reads_a_resource_that_is_expected() {
+    let uri = "notes://today";
+    let mut bed = Bed::new(
+        "scenarios:
+  - when: today
+    steps:
+      - call: {tool: read_mcp_resource, arguments: {server: mcp-under-test, uri: 'notes://today'}}
+      - answer: Noted.
+  - when: tomorrow
+    steps: [{answer: No notes.}]
+",
+    );
+    bed.serve(move |asked| match asked.method.as_str() {
+        "resources/read" => Answer::Result(json!({ "contents": [{ "uri": uri, "text": "Buy bread." }] })),
+        _ => Answer::Usual,
+    });
+    let agent = bed.codex();
+    bed.agents(&[agent]);
+    for name in ["today", "tomorrow"] {
+        let case = json!({
+            "name": name, "prompt": format!("The notes of {name}?"), "expectedTools": [], "expectedResources": [uri],
+        });
+        std::fs::write(bed.path(&format!("testcases/{name}.yaml")), case.to_string()).unwrap();
+    }
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(bed.results().verdicts(), ["passed", "failed/never_called"]);
+}
+
+#[test]
+fn slow_claude_fetches_a_prompt_that_is_expected() {
+    let mut bed = Bed::new("scenarios: [{when: '', steps: [{answer: Good morning.}]}]");
+    bed.serve(|asked| match asked.method.as_str() {
+        "initialize" => Answer::Result(json!({
+            "protocolVersion": asked.params["protocolVersion"],
+            "capabilities": { "tools": {}, "prompts": {} },
+            "serverInfo": { "name": "greeter", "version": "1" },
+        })),
+        "prompts/list" => Answer::Result(json!({ "prompts": [{ "name": "greet" }] })),
+        "prompts/get" => Answer::Result(json!({
+            "messages": [{ "role": "user", "content": { "type": "text", "text": "Greet me." } }],
+        })),
+        _ => Answer::Usual,
+    });
+    let agent = bed.claude();
+    bed.agents(&[agent]);
+    for (name, prompt) in [
+        ("by its name", "/mcp__mcp-under-test__greet"),
+        ("in words", "Greet me."),
+    ] {
+        let case = json!({ "name": name, "prompt": prompt, "expectedTools": [], "expectedPrompts": ["greet"] });
+        std::fs::write(bed.path(&format!("testcases/{name}.yaml")), case.to_string()).unwrap();
+    }
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(bed.results().verdicts(), ["passed", "failed/never_called"]);
 }

@@ -25,7 +25,7 @@ use support::Bed;
 const KILLS: u32 = 10;
 
 /// Iterations of each of the two test cases.
-const ITERATIONS: u32 = 30;
+const ITERATIONS: u32 = 150;
 
 /// Cell, iteration, attempt.
 type Key = (u64, u64, u64);
