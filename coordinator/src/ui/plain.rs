@@ -1,6 +1,6 @@
 //! The run as lines of a log: no control codes, one line per thing worth one.
 
-use super::figures::{about, clock, counted, file_url, invalid, rate, repeated, short};
+use super::figures::{about, clock, counted, file_url, invalid, live_rate, repeated, short};
 use super::judge;
 use super::marks::Mark;
 use super::model::View;
@@ -186,7 +186,7 @@ impl PlainLog {
             format!("{} failed", totals.failed),
         ];
         parts.extend(invalid(&self.view));
-        parts.extend(rate(totals.passed, totals.decided()));
+        parts.extend(live_rate(totals.passed, totals.decided()));
         parts.push(format!(
             "{} running on {}",
             totals.running,

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::keys::{Filter, Viewer};
 use super::{list, running};
-use crate::ui::figures::{about, clock, counted, file_url, invalid, rate, repeated};
+use crate::ui::figures::{about, clock, counted, file_url, invalid, live_rate, repeated};
 use crate::ui::judge;
 use crate::ui::model::{Plan, View};
 use crate::ui::row::{Columns, bar};
@@ -139,7 +139,7 @@ impl Screenful<'_> {
         }
         let mut parts = vec![format!("{} passed", totals.passed), format!("{} failed", totals.failed)];
         parts.extend(invalid(view));
-        parts.extend(rate(totals.passed, totals.decided()));
+        parts.extend(live_rate(totals.passed, totals.decided()));
         parts.push(match view.busy_workers() {
             0 => "none running".to_owned(),
             workers => format!("{} running on {}", totals.running, counted(workers as u64, "worker")),
