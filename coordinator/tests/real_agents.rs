@@ -199,6 +199,37 @@ fn slow_every_class_is_read_off_what_real_agents_did() {
 }
 
 #[test]
+fn slow_an_agents_own_end_and_its_own_time_are_held_against_it() {
+    let mut bed = Bed::new(
+        "scenarios:
+  - {when: '[calls]', steps: [{call: list_cities}, {call: {tool: get_forecast, arguments: {city: Graz}}}, {answer: Sunny.}]}
+  - {when: '[sleeps]', steps: [{shell: sleep 120}]}
+",
+    );
+    for name in ["calls", "sleeps"] {
+        bed.case(name, &format!("Do it. [{name}]"), &["get_forecast"]);
+    }
+    let mut patient = bed.claude();
+    patient["builtinTools"] = json!("default");
+    // Claude Code ends with an error of its own when it is out of turns.
+    let mut short = patient.clone();
+    short["name"] = json!("short");
+    short["args"] = json!(["--max-turns", "1"]);
+    bed.agents(&[patient, short]);
+    bed.config["run"]["timeoutSeconds"] = json!(20);
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let expected = [
+        "passed",
+        "failed/ran_out_of_time",
+        "failed/agent_error",
+        "failed/ran_out_of_time",
+    ];
+    assert_eq!(bed.results().verdicts(), expected);
+    bed.wait_until_nothing_runs();
+}
+
+#[test]
 fn slow_refusals_that_the_agent_retries_are_got_over() {
     let mut bed = bed("[429-twice]", &["get_current_weather"]);
     assert_eq!(with_both(&mut bed, 1, 0).verdicts(), ["passed"; 2]);
