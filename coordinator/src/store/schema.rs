@@ -1,7 +1,7 @@
 //! The database's tables, and how it is opened.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -13,6 +13,8 @@ const APPLICATION_ID: i64 = 0x6d63_7072;
 
 /// How long one process waits for another that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// And how long between two tries where SQLite itself does not wait.
+const SWITCH_PAUSE: Duration = Duration::from_millis(5);
 
 /// A schema version a step; `user_version` counts the steps taken. Steps are never edited, only added.
 const STEPS: &[&str] = &[
@@ -137,7 +139,7 @@ pub(super) fn open_writer(layout: &Layout) -> Result<Connection, StoreError> {
 }
 
 fn prepare_writer(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    switch_to_wal(connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // macOS only: without it a sync does not reach the medium.
     connection.pragma_update(None, "fullfsync", true)?;
@@ -145,6 +147,22 @@ fn prepare_writer(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.set_prepared_statement_cache_capacity(64);
     migrate(connection)
+}
+
+/// SQLite does not wait by itself for others who switch a new database at the same moment.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(SWITCH_PAUSE);
+            }
+            switched => return switched,
+        }
+    }
 }
 
 fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
