@@ -10,7 +10,7 @@ use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
-use crate::record::{AttemptRecord, TestCaseRecord};
+use crate::record::{AnswerChoice, AttemptRecord, TestCaseRecord};
 use crate::validation::{Observed, worth_talking_on};
 
 /// What was said and recorded of one attempt so far.
@@ -30,9 +30,8 @@ pub struct Conversation {
     pub waiting_ms_before_last_turn: u64,
     /// Why the judge did not pick a reply, where it had to: the conversation then ends, and not for anything the agent did.
     pub judge_fault: Option<String>,
-    answers_sent: usize,
-    /// Places of the replies that the judge has picked.
-    picked: Vec<usize>,
+    /// Places of the replies that were sent.
+    sent: Vec<usize>,
     last_word: Option<(u32, Word)>,
 }
 
@@ -116,30 +115,35 @@ impl Conversation {
 
     /// Takes in a turn and says how to go on. The same turn again gets the same word and changes nothing.
     ///
-    /// Answers are sent in their order, while an expectation is unmet that a further message may still meet and none is
-    /// broken for good, answers remain, and the agent is able to go on.
-    pub fn after_turn(&mut self, report: TurnReport, case: &TestCaseRecord) -> Instruction {
-        let word = self.take_turn(report, case, |conversation| {
-            let answer = case.answers.get(conversation.answers_sent)?;
-            conversation.answers_sent += 1;
-            Some(Word::Tell(Instruction::Say(answer.clone())))
-        });
-        match word {
-            Word::Tell(instruction) => instruction,
-            // Only a conversation whose replies are picked waits for that.
-            Word::AwaitChoice(_) => Instruction::Finish,
+    /// A reply is sent, the next one or the one that the judge picks, while an expectation is unmet that a further message may
+    /// still meet and none is broken for good, replies are left, and the agent is able to go on.
+    pub fn after_turn(&mut self, report: TurnReport, case: &TestCaseRecord) -> Word {
+        let index = report.turn.index;
+        if let Some((turn, word)) = &self.last_word
+            && *turn >= index
+        {
+            return word.clone();
         }
-    }
+        self.waiting_ms_before_last_turn = self.traffic.waiting_ms;
+        let ended_well = report.turn.ending == TurnEnding::Completed;
+        self.turns.push(report.turn);
+        self.calls.extend(report.calls);
+        self.requests.extend(report.requests);
+        self.exposures = report.exposures;
+        self.traffic = report.traffic;
 
-    /// The same for a test case whose replies the judge picks. A turn after which a choice is awaited gives
-    /// [`Word::AwaitChoice`] each time until there is one.
-    pub fn after_turn_picking(&mut self, report: TurnReport, case: &TestCaseRecord) -> Word {
-        self.take_turn(report, case, |conversation| {
-            let left: Vec<usize> = (0..case.answers.len())
-                .filter(|place| !conversation.picked.contains(place))
-                .collect();
-            (!left.is_empty()).then_some(Word::AwaitChoice(left))
-        })
+        let able = ended_well && self.traffic.refusal.is_none();
+        let goes_on = able && worth_talking_on(case, &self.observed());
+        let left: Vec<usize> = (0..case.answers.len())
+            .filter(|place| !self.sent.contains(place))
+            .collect();
+        let word = match (left.first(), case.answer_choice) {
+            (Some(next), AnswerChoice::InOrder) if goes_on => Word::Tell(self.send(*next, case)),
+            (Some(_), AnswerChoice::Judge) if goes_on => Word::AwaitChoice(left),
+            _ => Word::Tell(Instruction::Finish),
+        };
+        self.last_word = Some((index, word.clone()));
+        word
     }
 
     /// The judge has picked, or has not been able to: what the worker is told. `None` when nobody waits for it, or the reply
@@ -157,12 +161,7 @@ impl Conversation {
             return None;
         }
         let instruction = match choice {
-            Ok(Some(place)) if left.contains(&place) => {
-                self.picked.push(place);
-                case.answers
-                    .get(place)
-                    .map_or(Instruction::Finish, |answer| Instruction::Say(answer.clone()))
-            }
+            Ok(Some(place)) if left.contains(&place) => self.send(place, case),
             Ok(_) => Instruction::Finish,
             Err(cause) => {
                 self.judge_fault = Some(format!("the judge did not pick a reply: {cause}"));
@@ -173,32 +172,10 @@ impl Conversation {
         Some(instruction)
     }
 
-    fn take_turn(
-        &mut self,
-        report: TurnReport,
-        case: &TestCaseRecord,
-        next: impl FnOnce(&mut Self) -> Option<Word>,
-    ) -> Word {
-        let index = report.turn.index;
-        if let Some((turn, word)) = &self.last_word
-            && *turn >= index
-        {
-            return word.clone();
-        }
-        self.waiting_ms_before_last_turn = self.traffic.waiting_ms;
-        let ended_well = report.turn.ending == TurnEnding::Completed;
-        self.turns.push(report.turn);
-        self.calls.extend(report.calls);
-        self.requests.extend(report.requests);
-        self.exposures = report.exposures;
-        self.traffic = report.traffic;
-
-        let able = ended_well && self.traffic.refusal.is_none();
-        let goes_on = able && worth_talking_on(case, &self.observed());
-        let word = goes_on.then(|| next(self)).flatten();
-        let word = word.unwrap_or(Word::Tell(Instruction::Finish));
-        self.last_word = Some((index, word.clone()));
-        word
+    fn send(&mut self, place: usize, case: &TestCaseRecord) -> Instruction {
+        self.sent.push(place);
+        let answer = case.answers.get(place).cloned();
+        answer.map_or(Instruction::Finish, Instruction::Say)
     }
 }
 
@@ -220,6 +197,15 @@ mod tests {
         }
     }
 
+    const FINISH: Word = Word::Tell(Instruction::Finish);
+
+    fn picking(expected_tools: &[&str], answers: &[&str]) -> TestCaseRecord {
+        TestCaseRecord {
+            answer_choice: AnswerChoice::Judge,
+            ..test_case(expected_tools, answers)
+        }
+    }
+
     fn request() -> McpRequest {
         McpRequest {
             server: "s".to_owned(),
@@ -235,7 +221,7 @@ mod tests {
     fn answers_are_sent_in_order_while_something_is_unmet() {
         let case = test_case(&["a"], &["one", "two"]);
         let mut conversation = Conversation::default();
-        let say = |text: &str| Instruction::Say(text.to_owned());
+        let say = |text: &str| Word::Tell(Instruction::Say(text.to_owned()));
         assert_eq!(
             conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case),
             say("one")
@@ -246,7 +232,7 @@ mod tests {
         );
         assert_eq!(
             conversation.after_turn(report(2, TurnEnding::Completed, vec![]), &case),
-            Instruction::Finish
+            FINISH
         );
     }
 
@@ -276,10 +262,7 @@ mod tests {
     fn an_answer_that_is_not_needed_is_never_sent() {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
-        assert_eq!(
-            conversation.after_turn(done, &test_case(&["a"], &["one"])),
-            Instruction::Finish
-        );
+        assert_eq!(conversation.after_turn(done, &test_case(&["a"], &["one"])), FINISH);
     }
 
     #[test]
@@ -288,8 +271,8 @@ mod tests {
         case.expectations.forbidden_tools = vec!["pay".to_owned()];
         let after =
             |calls: Vec<ToolCall>| Conversation::default().after_turn(report(0, TurnEnding::Completed, calls), &case);
-        assert_eq!(after(vec![]), Instruction::Say("one".to_owned()));
-        assert_eq!(after(vec![call("pay", CallState::ToolError)]), Instruction::Finish);
+        assert_eq!(after(vec![]), Word::Tell(Instruction::Say("one".to_owned())));
+        assert_eq!(after(vec![call("pay", CallState::ToolError)]), FINISH);
     }
 
     #[test]
@@ -298,7 +281,7 @@ mod tests {
         let mut conversation = Conversation::default();
         conversation.after_turn(report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]), &case);
         let second = report(1, TurnEnding::Completed, vec![call("b", CallState::Ok)]);
-        assert_eq!(conversation.after_turn(second, &case), Instruction::Finish);
+        assert_eq!(conversation.after_turn(second, &case), FINISH);
         assert_eq!(conversation.calls.len(), 2);
     }
 
@@ -314,48 +297,34 @@ mod tests {
 
     #[test]
     fn each_reply_is_picked_once_at_most_and_none_ends_the_conversation() {
-        let case = test_case(&["a"], &["one", "two"]);
+        let case = picking(&["a"], &["one", "two"]);
         let say = |text: &str| Some(Instruction::Say(text.to_owned()));
         let mut conversation = Conversation::default();
         let turn = |index| report(index, TurnEnding::Completed, vec![]);
-        assert_eq!(
-            conversation.after_turn_picking(turn(0), &case),
-            Word::AwaitChoice(vec![0, 1])
-        );
+        assert_eq!(conversation.after_turn(turn(0), &case), Word::AwaitChoice(vec![0, 1]));
         assert_eq!(conversation.picked(0, Ok(Some(1)), &case), say("two"));
-        assert_eq!(
-            conversation.after_turn_picking(turn(1), &case),
-            Word::AwaitChoice(vec![0])
-        );
+        assert_eq!(conversation.after_turn(turn(1), &case), Word::AwaitChoice(vec![0]));
         let mut other = conversation.clone();
         assert_eq!(other.picked(1, Ok(None), &case), Some(Instruction::Finish));
         assert!(other.is_over());
         assert_eq!(conversation.picked(1, Ok(Some(0)), &case), say("one"));
-        assert_eq!(
-            conversation.after_turn_picking(turn(2), &case),
-            Word::Tell(Instruction::Finish),
-            "all are used"
-        );
+        assert_eq!(conversation.after_turn(turn(2), &case), FINISH, "all are used");
     }
 
     #[test]
     fn a_choice_that_nobody_waits_for_changes_nothing() {
-        let case = test_case(&["a"], &["one"]);
+        let case = picking(&["a"], &["one"]);
         let mut conversation = Conversation::default();
         assert_eq!(conversation.picked(0, Ok(Some(0)), &case), None);
         let turn = || report(0, TurnEnding::Completed, vec![]);
         let awaited = Word::AwaitChoice(vec![0]);
-        assert_eq!(conversation.after_turn_picking(turn(), &case), awaited);
-        assert_eq!(
-            conversation.after_turn_picking(turn(), &case),
-            awaited,
-            "the same turn again"
-        );
+        assert_eq!(conversation.after_turn(turn(), &case), awaited);
+        assert_eq!(conversation.after_turn(turn(), &case), awaited, "the same turn again");
         assert_eq!(conversation.picked(1, Ok(Some(0)), &case), None, "another turn");
         let first = conversation.picked(0, Ok(Some(0)), &case);
         assert_eq!(first, Some(Instruction::Say("one".to_owned())));
         assert_eq!(conversation.picked(0, Ok(None), &case), None, "it was picked already");
-        let again = conversation.after_turn_picking(turn(), &case);
+        let again = conversation.after_turn(turn(), &case);
         assert_eq!(Some(again), first.map(Word::Tell));
         assert_eq!(conversation.turns.len(), 1);
     }
@@ -364,17 +333,14 @@ mod tests {
     fn nothing_is_picked_once_everything_is_met() {
         let mut conversation = Conversation::default();
         let done = report(0, TurnEnding::Completed, vec![call("a", CallState::Ok)]);
-        assert_eq!(
-            conversation.after_turn_picking(done, &test_case(&["a"], &["one"])),
-            Word::Tell(Instruction::Finish)
-        );
+        assert_eq!(conversation.after_turn(done, &picking(&["a"], &["one"])), FINISH);
     }
 
     #[test]
     fn a_judge_that_cannot_pick_ends_the_conversation_with_its_cause() {
         let mut conversation = Conversation::default();
-        let case = test_case(&["a"], &["one"]);
-        conversation.after_turn_picking(report(0, TurnEnding::Completed, vec![]), &case);
+        let case = picking(&["a"], &["one"]);
+        conversation.after_turn(report(0, TurnEnding::Completed, vec![]), &case);
         let told = conversation.picked(0, Err("no answer within 60 s".to_owned()), &case);
         assert_eq!(told, Some(Instruction::Finish));
         assert_eq!(
@@ -393,7 +359,7 @@ mod tests {
         ] {
             let mut conversation = Conversation::default();
             let word = conversation.after_turn(report(0, ending, vec![]), &test_case(&["a"], &["one"]));
-            assert_eq!(word, Instruction::Finish, "{ending:?}");
+            assert_eq!(word, FINISH, "{ending:?}");
         }
     }
 

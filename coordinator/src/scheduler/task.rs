@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::conversation::{Conversation, Word};
 use crate::event::{AttemptKey, Event, Events};
 use crate::plan::Slot;
-use crate::record::{AnswerChoice, AttemptRecord};
+use crate::record::AttemptRecord;
 use crate::store::{PutAttempt, Store, StoreError};
 
 /// How often leases are looked at.
@@ -237,16 +237,12 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
-        let conversation = &mut attempt.conversation;
-        let instruction = match case.answer_choice {
-            AnswerChoice::InOrder => conversation.after_turn(report, case),
-            AnswerChoice::Judge => match conversation.after_turn_picking(report, case) {
-                Word::Tell(instruction) => instruction,
-                Word::AwaitChoice(left) => {
-                    self.ask_for_choice(worker, lease, after_turn, left);
-                    return;
-                }
-            },
+        let instruction = match attempt.conversation.after_turn(report, case) {
+            Word::Tell(instruction) => instruction,
+            Word::AwaitChoice(left) => {
+                self.ask_for_choice(worker, lease, after_turn, left);
+                return;
+            }
         };
         self.send(
             worker,
