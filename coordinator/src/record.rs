@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expectation::Expectations;
 use crate::outcome::Outcome;
-use crate::threshold::Thresholds;
+use crate::threshold::{Counts, Shortfall, Thresholds, shortfalls};
 
 /// A run as it was planned: written once, before the first attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +67,13 @@ impl RunRecord {
     /// The test case of a cell.
     pub fn test_case_of(&self, cell: usize) -> Option<&TestCaseRecord> {
         self.test_cases.get(cell.checked_rem(self.test_cases.len())?)
+    }
+
+    /// The thresholds that are not met, with what the cells came to.
+    pub fn shortfalls(&self, cells: &[Counts]) -> Vec<Shortfall> {
+        let agents: Vec<String> = self.agents.iter().map(|agent| agent.name.clone()).collect();
+        let cases: Vec<String> = self.test_cases.iter().map(|case| case.name.clone()).collect();
+        shortfalls(&self.thresholds, &agents, &cases, cells)
     }
 
     /// Iterations of the whole run.
@@ -262,6 +269,9 @@ pub struct ExpectationResult {
     pub what: String,
     /// The tool it is about, if it is about one.
     pub tool: Option<String>,
+    /// The resource's URI or the prompt's name, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whether it was met.
     pub met: bool,
     /// Why not, in words; empty when met.

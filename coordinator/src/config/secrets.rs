@@ -1,7 +1,7 @@
 //! What is secret about a config.
 
 use mcproctor_proto::agent::Credential;
-use mcproctor_proto::secret::{SHORTEST_SECRET, is_credential, shortest_setting};
+use mcproctor_proto::redact::{SHORTEST_SECRET, is_credential, shortest_setting};
 use mcproctor_proto::server::Transport;
 use secrecy::{ExposeSecret, SecretString};
 

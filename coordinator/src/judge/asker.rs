@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcproctor_proto::redact::{Named, Redactor};
 use mcproctor_proto::turn::{Turn, Usage};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::client::{AskError, Endpoint};
 use super::judgement::{JudgeVerdict, NotChosen, Opinion, ReplyChoice};
 use super::prompt::{self, Question};
-use super::redact::Redaction;
 use super::verdict::{Unread, read_choice, read_verdict, shortened};
 use crate::clock::Clock;
 use crate::config::JudgeSettings;
@@ -37,7 +37,7 @@ struct Inner {
     endpoint: Endpoint,
     model: String,
     budget: Duration,
-    redaction: Redaction,
+    redaction: Redactor,
     clock: Arc<dyn Clock>,
     awaited: Semaphore,
 }
@@ -58,6 +58,13 @@ struct Asked<T> {
     duration_ms: u64,
 }
 
+/// What was recorded holds none of the secrets that its worker knew. The judge's endpoint is one more reader, so everything that
+/// goes there is looked through once more, with every secret of the config.
+fn knowing(secrets: &[SecretString]) -> Redactor {
+    let named = secrets.iter().map(|secret| Named::secret("", secret.expose_secret()));
+    Redactor::new(named)
+}
+
 impl Judge {
     /// A judge that is shown none of `secrets`. Asks nothing yet.
     ///
@@ -68,7 +75,7 @@ impl Judge {
             endpoint: Endpoint::new(settings).map_err(|error| JudgeError(error.to_string()))?,
             model: settings.model.clone(),
             budget: settings.timeout * REQUESTS_OF_AN_ANSWER,
-            redaction: Redaction::new(secrets),
+            redaction: knowing(secrets),
             clock,
             awaited: Semaphore::new(MOST_AWAITED),
         })))
@@ -181,6 +188,6 @@ impl Judge {
 
     /// Endpoints quote keys when they refuse them.
     fn without_secrets(&self, text: &str) -> String {
-        self.0.redaction.text(text).into_owned()
+        self.0.redaction.text(text.to_owned())
     }
 }

@@ -12,7 +12,6 @@ mod client;
 mod judgement;
 mod prompt;
 mod queue;
-mod redact;
 mod tally;
 mod task;
 mod verdict;

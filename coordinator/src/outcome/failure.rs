@@ -89,15 +89,14 @@ fn was_refused(unmet: &ExpectationResult, requests: &[McpRequest]) -> bool {
     about.next_back().is_some_and(|request| !request.ok)
 }
 
-/// Whether a request asks for the resource or prompt that an expectation begins with.
+/// Whether a request asks for the resource or prompt that an expectation is about.
 fn is_about(result: &ExpectationResult, request: &McpRequest) -> bool {
     let method = match result.family {
         Family::Resources => "resources/read",
         Family::Prompts => "prompts/get",
         _ => return false,
     };
-    let after = result.what.strip_prefix(request.name.as_str());
-    request.method == method && after.is_some_and(|after| after.starts_with(' '))
+    request.method == method && result.name.as_ref() == Some(&request.name)
 }
 
 /// What the agent did and said where it should have called.

@@ -1,7 +1,7 @@
 //! What was asked of the run, and whether it was reached.
 
 use crate::record::{RunRecord, RunState};
-use crate::threshold::{Counts, Measure, Shortfall, Thresholds, shortfalls};
+use crate::threshold::{Counts, Measure, Shortfall, Thresholds};
 
 use super::Figures;
 
@@ -26,9 +26,7 @@ impl Gate {
                 .iter()
                 .map(|cell| Counts::of(run.iterations, cell.group.tally.passed, cell.group.tally.failed()))
                 .collect();
-            let agents: Vec<String> = run.agents.iter().map(|agent| agent.name.clone()).collect();
-            let cases: Vec<String> = run.test_cases.iter().map(|case| case.name.clone()).collect();
-            shortfalls(&run.thresholds, &agents, &cases, &cells)
+            run.shortfalls(&cells)
         };
         Some(Self {
             asked: asked(&run.thresholds),

@@ -204,7 +204,7 @@ pub async fn evaluate(
         state,
     });
     let shortfalls = match state {
-        RunState::Completed => shortfalls_of(&config.run.thresholds, &run, &store.reader()?.tallies(&run.id)?),
+        RunState::Completed => shortfalls_of(&run, &store.reader()?.tallies(&run.id)?),
         RunState::Running | RunState::Aborted => Vec::new(),
     };
     // Everything is durable without it; whoever copies the database file alone has all of it with it.

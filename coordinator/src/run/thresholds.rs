@@ -2,17 +2,15 @@
 
 use crate::record::RunRecord;
 use crate::store::CellTally;
-use crate::threshold::{Counts, Shortfall, Thresholds, shortfalls};
+use crate::threshold::{Counts, Shortfall};
 
 /// The thresholds that a complete run did not meet.
-pub(super) fn shortfalls_of(thresholds: &Thresholds, run: &RunRecord, tallies: &[CellTally]) -> Vec<Shortfall> {
+pub(super) fn shortfalls_of(run: &RunRecord, tallies: &[CellTally]) -> Vec<Shortfall> {
     let mut cells = vec![Counts::of(run.iterations, 0, 0); run.cells()];
     for tally in tallies {
         if let Some(cell) = cells.get_mut(tally.cell as usize) {
             *cell = Counts::of(run.iterations, tally.passed, tally.failed_total());
         }
     }
-    let agents: Vec<String> = run.agents.iter().map(|agent| agent.name.clone()).collect();
-    let cases: Vec<String> = run.test_cases.iter().map(|case| case.name.clone()).collect();
-    shortfalls(thresholds, &agents, &cases, &cells)
+    run.shortfalls(&cells)
 }

@@ -28,7 +28,9 @@ pub(super) fn check(
             (0, refused) => format!("{} failed and none succeeded", counted(refused, "request")),
             (given, _) => format!("{} succeeded, {least} are needed", counted(given, "request")),
         });
-        Checked::of(family, what, why, Hope::Later)
+        let mut checked = Checked::of(family, what, why, Hope::Later);
+        checked.result.name = Some(name.to_owned());
+        checked
     };
     with_counts(names).into_iter().map(check).collect()
 }

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::link::{LinkError, Piece, piece};
 use crate::proxy::ProxyError;
-use crate::redact::Redactor;
 use crate::sandbox::ProcessSandbox;
+use mcproctor_proto::redact::Redactor;
 
 /// Why what was recorded could not be gathered.
 #[derive(Debug, thiserror::Error)]

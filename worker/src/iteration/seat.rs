@@ -21,9 +21,9 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::redact::Redactor;
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
+use mcproctor_proto::redact::Redactor;
 
 /// A gap without a byte from the model that is longer than this counts as waiting for it.
 const SILENCE: Duration = Duration::from_secs(10);

@@ -18,7 +18,7 @@ use super::state::{Life, Step};
 use super::turn::run_turn;
 use crate::link::Piece;
 use crate::proxy::CallObserver;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// An attempt that is ready to run.
 #[derive(Debug)]

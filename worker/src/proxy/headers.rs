@@ -9,7 +9,7 @@ use mcproctor_proto::server::Header;
 use secrecy::ExposeSecret;
 
 use super::error::ProxyError;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// Headers that the proxy adds to every request.
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::redact::Named;
+    use mcproctor_proto::redact::Named;
 
     fn map(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let mut map = HeaderMap::new();

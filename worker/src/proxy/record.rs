@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::ProxyError;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// Told of calls on the recorder's thread, never on the way of the bytes.
 pub trait CallObserver: Send {

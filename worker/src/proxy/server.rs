@@ -26,7 +26,7 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
-use crate::redact::{Named, Redactor};
+use mcproctor_proto::redact::{Named, Redactor};
 
 /// How long the listener rests when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);

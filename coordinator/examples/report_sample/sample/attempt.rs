@@ -190,6 +190,7 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                     if times == 1 { "" } else { "s" }
                 ),
                 tool: Some(tool.clone()),
+                name: None,
                 met,
                 why: if met {
                     String::new()

@@ -104,6 +104,7 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
         attempt.expectations = vec![ExpectationResult {
             what: said(),
             tool: Some(said()),
+            name: Some(said()),
             met: false,
             why: said(),
             family: Family::Arguments,

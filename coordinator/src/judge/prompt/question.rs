@@ -5,9 +5,9 @@ use mcproctor_proto::turn::Turn;
 
 use super::evidence::{bounded, calls, conversation, notes};
 use super::fence::{GIVEN, MATERIAL, Part, joined};
-use crate::judge::redact::Redaction;
 use crate::judge::verdict::shortened;
 use crate::record::TestCaseRecord;
+use mcproctor_proto::redact::Redactor;
 
 /// Bytes of the user's request at most.
 const MOST_REQUEST: usize = 6_000;
@@ -87,7 +87,7 @@ pub(in crate::judge) fn opinion(
     case: &TestCaseRecord,
     turns: &[Turn],
     tool_calls: &[ToolCall],
-    redaction: &Redaction,
+    redaction: &Redactor,
 ) -> Question {
     let task = "You judge how AI agents use the tools of MCP servers. You are shown what a user asked an agent, the tool \
         calls that it made with their arguments and results, and what it said. Decide whether the user got a right and \
@@ -113,7 +113,7 @@ pub(in crate::judge) fn opinion(
 }
 
 /// Did the agent speak as the test case describes?
-pub(in crate::judge) fn tone(rubric: &str, turns: &[Turn], redaction: &Redaction) -> Question {
+pub(in crate::judge) fn tone(rubric: &str, turns: &[Turn], redaction: &Redactor) -> Question {
     let task = "You judge how AI agents speak to their users. You are shown a description of the tone that is wanted and a \
         conversation. Decide whether everything that the agent said keeps to the description. Judge the tone alone, not \
         whether what was said is right.\n\
@@ -135,7 +135,7 @@ pub(in crate::judge) fn choice(
     case: &TestCaseRecord,
     turns: &[Turn],
     candidates: &[&str],
-    redaction: &Redaction,
+    redaction: &Redactor,
 ) -> Question {
     let task = "You stand in for the user of an AI agent. You are shown what the user asked for, the conversation so far, \
         and the replies that the user has prepared, each with a number. Decide which of them fits as the user's next \

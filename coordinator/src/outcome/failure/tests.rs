@@ -85,9 +85,9 @@ impl Attempt {
         self.result(family, None, false)
     }
 
-    /// The last expectation says what it is about.
-    fn what(mut self, what: &str) -> Self {
-        what.clone_into(&mut self.expectations.last_mut().unwrap().what);
+    /// The resource or prompt that the last expectation is about.
+    fn of(mut self, name: &str) -> Self {
+        self.expectations.last_mut().unwrap().name = Some(name.to_owned());
         self
     }
 
@@ -282,8 +282,8 @@ fn a_failed_call_is_a_tool_error_until_a_later_one_succeeds() {
 #[test]
 fn resources_and_prompts_are_read_like_calls() {
     use FailureClass::{AskedInstead, NeverCalled, ToolError as Unrecovered, WrongTool};
-    let missing = || attempt().not(Family::Resources).what("a://b read");
-    let prompt = || attempt().not(Family::Prompts).what("greet fetched at least 2 times");
+    let missing = || attempt().not(Family::Resources).of("a://b");
+    let prompt = || attempt().not(Family::Prompts).of("greet");
     for (what, attempt, class) in [
         ("never read", missing(), NeverCalled),
         ("a question", missing().replies("Which one?"), AskedInstead),

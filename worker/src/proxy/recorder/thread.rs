@@ -22,7 +22,7 @@ use super::super::requests::Requests;
 use super::super::survey::Survey;
 use super::super::tap::{Ending, ExchangeId, Piece, ReplyHead, RequestHead, Tap};
 use super::listen::{Heard, Listener, kind_of};
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// What is recorded at one moment.
 #[derive(Clone, Debug)]

@@ -60,13 +60,13 @@ fn shown(messages: &[Message]) -> String {
 
 #[test]
 fn the_question_for_an_opinion() {
-    let question = opinion(&case(), &turns(), &calls(), &Redaction::default());
+    let question = opinion(&case(), &turns(), &calls(), &Redactor::default());
     insta::assert_snapshot!(shown(&question.messages));
 }
 
 #[test]
 fn the_question_about_the_tone() {
-    let question = tone(&case().tone.unwrap().rubric, &turns(), &Redaction::default());
+    let question = tone(&case().tone.unwrap().rubric, &turns(), &Redactor::default());
     insta::assert_snapshot!(shown(&question.messages));
 }
 
@@ -76,14 +76,14 @@ fn the_question_which_reply_fits() {
         &case(),
         &turns()[..1],
         &["In degrees Celsius.", "Yes, both."],
-        &Redaction::default(),
+        &Redactor::default(),
     );
     insta::assert_snapshot!(shown(&question.messages));
 }
 
 #[test]
 fn a_judge_that_answered_in_another_form_is_shown_its_answer_and_asked_once_more() {
-    let question = opinion(&case(), &turns(), &calls(), &Redaction::default());
+    let question = opinion(&case(), &turns(), &calls(), &Redactor::default());
     let messages = repair(&question, "Graz is warmer.");
     assert_eq!(messages[..2], question.messages);
     insta::assert_snapshot!(shown(&messages[2..]));
@@ -91,7 +91,7 @@ fn a_judge_that_answered_in_another_form_is_shown_its_answer_and_asked_once_more
 
 #[test]
 fn the_measured_result_is_not_told_so_that_the_opinion_is_the_judges_own() {
-    let question = opinion(&case(), &turns(), &calls(), &Redaction::default());
+    let question = opinion(&case(), &turns(), &calls(), &Redactor::default());
     let text = shown(&question.messages);
     for word in ["passed", "failed (", "expectation", "expectedTools"] {
         assert!(!text.contains(word), "{word}");

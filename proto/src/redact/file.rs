@@ -16,7 +16,7 @@ impl Redactor {
     ///
     /// # Errors
     /// The file cannot be read, or another one cannot be written beside it.
-    pub(crate) fn file(&self, path: &Path) -> io::Result<()> {
+    pub fn file(&self, path: &Path) -> io::Result<()> {
         if self.longest() == 0 || !self.copy(File::open(path)?, io::sink())? {
             return Ok(());
         }

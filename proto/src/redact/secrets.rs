@@ -1,7 +1,7 @@
 //! What is secret about an attempt.
 
-use mcproctor_proto::agent::{Agent, Credential};
-use mcproctor_proto::server::{Server, Transport};
+use crate::agent::{Agent, Credential};
+use crate::server::{Server, Transport};
 use secrecy::ExposeSecret;
 
 use super::redactor::{Named, Redactor};
@@ -9,7 +9,7 @@ use super::redactor::{Named, Redactor};
 impl Redactor {
     /// Knows the agent's credential and environment, and of every server the headers, the query of the URL and the
     /// environment.
-    pub(crate) fn of_attempt(agent: &Agent, servers: &[Server]) -> Self {
+    pub fn of_attempt(agent: &Agent, servers: &[Server]) -> Self {
         let mut secrets: Vec<Named<'_>> = Vec::new();
         match &agent.credential {
             Credential::ApiKey(key) => secrets.push(Named::secret("api-key", key.expose_secret())),

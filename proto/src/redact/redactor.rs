@@ -8,13 +8,16 @@ use serde_json::value::RawValue;
 
 use super::escaped;
 use super::forms::{forms, from_url};
-use mcproctor_proto::secret::{SHORTEST_SECRET, is_credential, shortest_setting};
+use super::length::{SHORTEST_SECRET, is_credential, shortest_setting};
 
 /// What stands where a secret stood.
 pub(super) const MARK: &str = "[redacted]";
+/// What stands before a token in a header; the token is then as secret as the whole value.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+
 /// A value with its name.
 #[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub struct Named<'a> {
     name: &'a str,
     value: &'a str,
     /// It is secret whatever its name.
@@ -23,13 +26,13 @@ pub(crate) struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// The value of a header, or a key.
-    pub(crate) fn secret(name: &'a str, value: &'a str) -> Self {
+    pub fn secret(name: &'a str, value: &'a str) -> Self {
         let secret = true;
         Self { name, value, secret }
     }
 
     /// A variable of an environment, or a parameter of a URL: its name has to say whether a short one is secret.
-    pub(crate) fn setting(name: &'a str, value: &'a str) -> Self {
+    pub fn setting(name: &'a str, value: &'a str) -> Self {
         let secret = false;
         Self { name, value, secret }
     }
@@ -37,7 +40,7 @@ impl<'a> Named<'a> {
 
 /// Knows secret values.
 #[derive(Debug, Default)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     patterns: Vec<Pattern>,
 }
 
@@ -65,9 +68,13 @@ impl Pattern {
     }
 }
 
+fn is_scheme(word: &str) -> bool {
+    SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
 impl Redactor {
     /// Learns values.
-    pub(crate) fn new<'a>(named: impl Iterator<Item = Named<'a>>) -> Self {
+    pub fn new<'a>(named: impl Iterator<Item = Named<'a>>) -> Self {
         let mut secrets: Vec<(String, bool)> = Vec::new();
         for Named { name, value, secret } in named {
             let credential = is_credential(name);
@@ -84,7 +91,9 @@ impl Redactor {
             learn(value);
             learn(&from_url(value));
             // `Bearer …`, `Basic …`: servers echo the part after the scheme.
-            if credential && let Some((_, token)) = value.trim().split_once(' ') {
+            if let Some((scheme, token)) = value.trim().split_once(' ')
+                && (credential || is_scheme(scheme))
+            {
                 learn(token.trim());
             }
         }
@@ -126,20 +135,20 @@ impl Redactor {
     }
 
     /// Whether `bytes` hold a secret.
-    pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
+    pub fn finds(&self, bytes: &[u8]) -> bool {
         self.patterns.iter().any(|pattern| {
             pattern.finder.find(bytes).is_some() || !escaped::find_all(&pattern.secret, bytes).is_empty()
         })
     }
 
     /// `text` without secrets.
-    pub(crate) fn text(&self, text: String) -> String {
+    pub fn text(&self, text: String) -> String {
         Self::without(self.patterns.iter(), text)
     }
 
     /// The name of something that a verdict depends on, a tool for example. Only credentials are taken out of it: a plain
     /// setting may well be called like the tool.
-    pub(crate) fn name(&self, name: String) -> String {
+    pub fn name(&self, name: String) -> String {
         Self::without(self.patterns.iter().filter(|pattern| pattern.credential), name)
     }
 
@@ -162,7 +171,7 @@ impl Redactor {
     }
 
     /// `raw` without secrets; still JSON.
-    pub(crate) fn json(&self, raw: Box<RawValue>) -> Box<RawValue> {
+    pub fn json(&self, raw: Box<RawValue>) -> Box<RawValue> {
         if !self.finds(raw.get().as_bytes()) {
             return raw;
         }
