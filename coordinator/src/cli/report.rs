@@ -59,10 +59,18 @@ impl From<Form> for Format {
 /// Why the reports were not written.
 #[derive(Debug, thiserror::Error)]
 enum Problem {
-    #[error("{why} (in {})", .folder.display())]
+    #[error("{}", said_of(.why, .folder))]
     NotFound { why: NotFound, folder: PathBuf },
     #[error(transparent)]
     Report(#[from] ReportError),
+}
+
+/// The store says itself where it was looked for.
+fn said_of(why: &NotFound, folder: &Path) -> String {
+    match why {
+        NotFound::Store(error) => error.to_string(),
+        other => format!("{other} (in {})", folder.display()),
+    }
 }
 
 /// Writes them and prints where they are.

@@ -101,10 +101,7 @@ async fn a_comparison_that_cannot_be_made_is_a_usage_error_with_its_reason() {
     let folder = folder_with_two_runs().await;
     for (arguments, reason) in [
         (&["2026-11-05"][..], "choose two agents of run 2026-11-05T07-00-00-aaaa"),
-        (
-            &["latest", "latest"],
-            "with itself",
-        ),
+        (&["latest", "latest"], "with itself"),
         (&["2026-11", "latest"], "2 runs begin so; give more of the id"),
         (&["nightly", "latest"], "find the run nightly"),
         (&["", "latest"], "find a run without a name"),
