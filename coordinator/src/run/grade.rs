@@ -162,7 +162,9 @@ async fn store_iteration(
             store.put_judgement(run, key_of(&record), &judgement).await?;
         }
         if record.last {
+            let judged = Event::judged(key_of(&record), &record, &judgement);
             events.say(finished(record));
+            judged.into_iter().for_each(|event| events.say(event));
         }
     }
     Ok(())

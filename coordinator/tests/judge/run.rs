@@ -158,3 +158,20 @@ fn iterations_that_say_nothing_about_the_agent_are_not_judged() {
     assert!(judge.asked().is_empty());
     assert!(bed.results().only()["judge"].is_null());
 }
+
+#[test]
+fn a_graded_run_says_what_the_judge_had_said_of_its_recordings() {
+    let mut bed = bed();
+    let judge = bed.judge(|_| Verdict::of("pass", "ok"));
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let asked = judge.asked().len();
+    let ran = bed.start_program(&["grade", "latest", "-c", "eval.yaml"]).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let said: String = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("2 judged · 1 agree · 1 disagree") && !said.contains("not judged"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(judge.asked().len(), asked, "nobody is asked again");
+}
