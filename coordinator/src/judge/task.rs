@@ -197,16 +197,22 @@ impl Desk {
         let (Some((attempt, mut judgement)), Some(case)) = (read, self.run.test_case_of(key.cell as usize)) else {
             return Ok(());
         };
-        let tone = async {
-            match &case.tone {
-                // A tone that gates was judged before the attempt had its result.
-                Some(tone) if !judgement.tone.as_ref().is_some_and(Opinion::is_clear) => {
-                    Some(self.judge.tone(&tone.rubric, &attempt.turns).await)
-                }
-                _ => judgement.tone.clone(),
+        // What is clear is kept: in a resumed run only one of the two may have failed, and a tone that gates was judged before
+        // the attempt had its result.
+        let clear = |said: &Option<Opinion>| said.clone().filter(Opinion::is_clear);
+        let opinion = async {
+            match clear(&judgement.opinion) {
+                Some(opinion) => opinion,
+                None => self.judge.opinion(case, &attempt).await,
             }
         };
-        let (opinion, tone) = tokio::join!(self.judge.opinion(case, &attempt), tone);
+        let tone = async {
+            match (&case.tone, clear(&judgement.tone)) {
+                (Some(tone), None) => Some(self.judge.tone(&tone.rubric, &attempt.turns).await),
+                (_, kept) => kept,
+            }
+        };
+        let (opinion, tone) = tokio::join!(opinion, tone);
         judgement.take_in(opinion, tone);
         self.store.put_judgement(&self.run.id, key, &judgement).await?;
         if let Some(event) = Event::judged(key, &attempt, &judgement) {
