@@ -17,12 +17,13 @@ use super::reporting::ReportWriter;
 use crate::clock::Clock;
 use crate::config::ReportSettings;
 use crate::event::{AttemptKey, Event, Events};
-use crate::grade::{Change, Changes, Graded, Pairing, Recorded, grade_attempt, pair, wants_calls};
+use crate::grade::{Change, Changes, Graded, Pairing, Recorded, grade_attempt, pair};
 use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::record::{AttemptRecord, RunRecord, RunState, TestCaseRecord};
 use crate::store::{AttemptFilter, Reader, Store, StoreError};
 use crate::testcase::{TestCase, fingerprint};
+use crate::validation::compares_arguments;
 
 /// Iterations on their way to the store at once: enough that many share a sync, few enough to hold in memory.
 const AT_ONCE: usize = 128;
@@ -127,20 +128,17 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
     })
 }
 
-/// The run, or the one that it was graded from in the end: recordings are judged as they were made.
+/// The run, or the one that it was graded from: recordings are judged as they were made.
 fn held_run(reader: &Reader, id: RunId) -> Result<(RunRecord, RunState), RunError> {
-    let mut id = id;
-    loop {
-        let Some((run, state)) = reader.run(&id)? else {
-            return Err(RunError::Grade(format!(
-                "there is no run {id} in the store; `mcproctor list` shows those there are"
-            )));
-        };
-        match run.graded_from {
-            // A run can only be graded from one that was there before it.
-            Some(from) if from != run.id => id = from,
-            _ => return Ok((run, state)),
-        }
+    let found = |id: RunId| -> Result<_, RunError> {
+        let missing = || format!("there is no run {id} in the store; `mcproctor list` shows those there are");
+        reader.run(&id)?.ok_or_else(|| RunError::Grade(missing()))
+    };
+    let (run, state) = found(id)?;
+    match run.graded_from {
+        // What is graded is a run that was held, so this one was.
+        Some(from) => found(from),
+        None => Ok((run, state)),
     }
 }
 
@@ -290,7 +288,7 @@ fn judge(
     }
     let calls = attempt.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls);
     let calls = calls
-        .filter(|_| wants_calls(&attempt, case))
+        .filter(|_| compares_arguments(case, &attempt.calls))
         .and_then(|piece| reader.evidence(&piece.sha256).ok().flatten());
     let recorded = Recorded {
         record: attempt,
