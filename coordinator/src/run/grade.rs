@@ -14,6 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::error::RunError;
 use super::plan::run_id;
 use super::reporting::ReportWriter;
+use super::thresholds::shortfalls_of;
 use crate::clock::Clock;
 use crate::config::ReportSettings;
 use crate::event::{AttemptKey, Event, Events};
@@ -23,6 +24,7 @@ use crate::outcome::Outcome;
 use crate::record::{AttemptRecord, RunRecord, RunState, TestCaseRecord};
 use crate::store::{AttemptFilter, Reader, Store, StoreError};
 use crate::testcase::{TestCase, fingerprint};
+use crate::threshold::{Shortfall, Thresholds};
 use crate::validation::compares_arguments;
 
 /// Iterations on their way to the store at once: enough that many share a sync, few enough to hold in memory.
@@ -36,6 +38,8 @@ pub struct GradeSetup {
     pub cases: Vec<TestCase>,
     /// Where the store is and which reports are written.
     pub report: ReportSettings,
+    /// What the results have to reach; what the run itself had to reach does not count.
+    pub thresholds: Thresholds,
 }
 
 /// What came of it.
@@ -53,6 +57,8 @@ pub struct Regraded {
     pub invalid: u64,
     /// Its report.
     pub report: PathBuf,
+    /// Thresholds that are not met; none are looked at when the run did not complete.
+    pub shortfalls: Vec<Shortfall>,
 }
 
 /// Judges a stored run. Nothing in it changes: what comes out is a run of its own, marked as graded from it.
@@ -60,7 +66,12 @@ pub struct Regraded {
 /// # Errors
 /// [`RunError::Grade`] when there is nothing to judge, and whatever store and reports refuse.
 pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> Result<Regraded, RunError> {
-    let GradeSetup { run: id, cases, report } = setup;
+    let GradeSetup {
+        run: id,
+        cases,
+        report,
+        thresholds,
+    } = setup;
     // Only a folder that has a store: grading makes none.
     let reader = Reader::open(&report.out_dir)?;
     let (then, state) = held_run(&reader, id)?;
@@ -78,7 +89,10 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         let checked = tokio::task::spawn_blocking(move || readable(&reader, &id).map(|()| reader));
         checked.await.map_err(RunError::Schedule)??
     };
-    let run = graded_run(&then, &cases, &pairing, clock.now_unix_ms());
+    let run = RunRecord {
+        thresholds,
+        ..graded_run(&then, &cases, &pairing, clock.now_unix_ms())
+    };
     let store = Store::open(&report.out_dir)?;
     store.create_run(&run).await?;
 
@@ -116,6 +130,10 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         run: run.id.clone(),
         state,
     });
+    let shortfalls = match state {
+        RunState::Completed => shortfalls_of(&run, &store.reader()?.tallies(&run.id)?),
+        RunState::Running | RunState::Aborted => Vec::new(),
+    };
     // Everything is durable without it; whoever copies the database file alone has all of it with it.
     let _ = store.checkpoint().await;
     Ok(Regraded {
@@ -125,6 +143,7 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         pairing,
         invalid,
         report,
+        shortfalls,
     })
 }
 
