@@ -90,7 +90,7 @@ pub async fn evaluate(
     } = setup;
     let store = Store::open(&config.report.out_dir)?;
     let judge = match &config.judge {
-        Some(settings) => Some(Judge::new(settings, &config.secrets(), Arc::clone(&clock))?),
+        Some(settings) => Some(Judge::new(settings, config.redactor(), Arc::clone(&clock))?),
         None => None,
     };
     // It has to hear of what an earlier process of the run finished, too.

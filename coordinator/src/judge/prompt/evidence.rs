@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_taken_out_before_a_text_is_cut_through_it() {
-        let redaction = Redactor::new([Named::secret("key", "sentinel-of-many-letters")].into_iter());
+        let redaction = Redactor::new([Named::header("key", "sentinel-of-many-letters")].into_iter());
         let text = format!("{}sentinel-of-many-letters{}", "x".repeat(70), "y".repeat(200));
         for most in 60..130 {
             let cut = bounded(&text, most, &redaction);
