@@ -178,7 +178,7 @@ pub async fn evaluate(
     finished.invalid += invalid_before;
     if let Some(judging) = judging {
         match judging.finish(async { drop(stop_waiting.asked().await) }).await {
-            Ok(left) => finished.cancelled |= left.stopped,
+            Ok(not_waited_for) => finished.cancelled |= not_waited_for,
             // What it had stored is there, and no result depends on it.
             Err(error) => events.say(Event::Notice {
                 text: format!("the judge broke off: {error}"),

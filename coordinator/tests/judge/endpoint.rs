@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcproctor::clock::ManualClock;
-use mcproctor::config::{JudgeProvider, JudgeSettings};
+use mcproctor::config::JudgeSettings;
 use mcproctor::judge::{Judge, JudgeVerdict, Opinion};
 use mcproctor_proto::redact::{Named, Redactor};
 use secrecy::ExposeSecret;
@@ -18,7 +18,6 @@ const RUBRIC: &str = "Kind.";
 
 fn settings(base_url: &str) -> JudgeSettings {
     JudgeSettings {
-        provider: JudgeProvider::OpenAiCompatible,
         base_url: Url::parse(base_url).unwrap(),
         model: "judge-1".to_owned(),
         api_key: Some("key-of-the-judge".to_owned().into()),

@@ -6,10 +6,10 @@ use mcproctor_proto::id::Lease;
 use mcproctor_proto::turn::Usage;
 use mcproctor_proto::worker::Order;
 
-use super::Task;
 use super::asked::LastWord;
 use super::asking::{Answer, Question};
 use super::conclude::{Ended, checked};
+use super::{Attempt, Task};
 use crate::conversation::Conversation;
 use crate::judge::{NotChosen, ReplyChoice};
 use crate::outcome::{Facts, FailureClass, Outcome, decide};
@@ -145,10 +145,15 @@ impl Task {
 
     /// The run is stopped: what waits for the judge is concluded without it.
     pub(super) fn conclude_without_tone(&mut self) {
-        let attempts = self.attempts.values_mut();
-        let waiting: Vec<Box<LastWord>> = attempts.filter_map(|attempt| attempt.asked.awaiting.take()).collect();
+        let awaiting = |attempt: &mut Attempt| attempt.asked.awaiting.take();
+        let waiting: Vec<LastWord> = self
+            .attempts
+            .values_mut()
+            .filter_map(awaiting)
+            .map(|last| *last)
+            .collect();
         for last in waiting {
-            self.conclude(*last, Ended::WithoutItsTone);
+            self.conclude(last, Ended::WithoutItsTone);
         }
     }
 }
