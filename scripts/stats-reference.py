@@ -95,12 +95,19 @@ def klingenberg():
     return found
 
 
+def wilson_at(p, n, z):
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
 def stratified_wilson():
-    """The equation of Yan and Su (2010) by root finding in the quantile."""
+    """The equation of Yan and Su (2010), with n - 1 + 1/K for n, by root finding in the quantile."""
     found = []
     for k in (2, 5, 12, 40):
         cells = counts(k)
         p, n = np.array([c[0] / c[1] for c in cells]), np.array([c[1] for c in cells], float)
+        alike = wilson_at(np.mean(p), k * k / np.sum(1 / n), Z)
+        n = n - 1 + 1 / k
 
         def ends(z, sign):
             return (p + z * z / (2 * n) + sign * z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
@@ -112,7 +119,7 @@ def stratified_wilson():
 
             return float(np.mean(ends(optimize.brentq(excess, 1e-6, 4 * Z, xtol=1e-14), sign)))
 
-        found.append({"cells": cells, "rate": float(np.mean(p)), "range": [end(-1), end(+1)]})
+        found.append({"cells": cells, "rate": float(np.mean(p)), "range": [max(end(-1), alike[0]), min(end(+1), alike[1])]})
     return found
 
 

@@ -9,7 +9,7 @@ use mcproctor::clock::{Clock, ManualClock};
 use mcproctor::event::{Envelope, Event};
 use mcproctor::record::RunState;
 use mcproctor::ui::{Mode, Options, OutputChoice, StopRequest, Surroundings, start};
-use mcproctor::{event, outcome, record};
+use mcproctor::{event, judge, outcome, record};
 use tokio::sync::mpsc;
 
 #[path = "../src/ui/sample.rs"]

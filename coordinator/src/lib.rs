@@ -5,6 +5,7 @@ pub mod cli;
 pub mod yaml;
 
 pub mod config;
+pub mod expectation;
 pub mod provider_limits;
 pub mod source;
 pub mod testcase;
@@ -16,12 +17,16 @@ pub mod scheduler;
 pub mod rpc;
 
 pub mod conversation;
+pub mod grade;
+pub mod judge;
 pub mod outcome;
 pub mod validation;
 
+pub mod reach;
 pub mod record;
 pub mod store;
 
+pub mod compare;
 pub mod report;
 pub mod stats;
 pub mod threshold;
@@ -31,3 +36,4 @@ pub mod ui;
 
 pub mod clock;
 pub mod shutdown;
+mod surrogates;

@@ -5,12 +5,14 @@ use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceRef;
 use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::id::RunId;
+use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::Turn;
 use serde::{Deserialize, Serialize};
 
+use crate::expectation::Expectations;
 use crate::outcome::Outcome;
-use crate::threshold::Thresholds;
+use crate::threshold::{Counts, Shortfall, Thresholds, shortfalls};
 
 /// A run as it was planned: written once, before the first attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,6 +45,12 @@ pub struct RunRecord {
     /// What it has to reach.
     #[serde(default)]
     pub thresholds: Thresholds,
+    /// Who gives a second opinion on every iteration, if anybody does.
+    #[serde(default)]
+    pub judge: Option<JudgeRecord>,
+    /// The run whose recordings these are, judged against other test cases; `None` for a run that was held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graded_from: Option<RunId>,
 }
 
 impl RunRecord {
@@ -59,6 +67,13 @@ impl RunRecord {
     /// The test case of a cell.
     pub fn test_case_of(&self, cell: usize) -> Option<&TestCaseRecord> {
         self.test_cases.get(cell.checked_rem(self.test_cases.len())?)
+    }
+
+    /// The thresholds that are not met, with what the cells came to.
+    pub fn shortfalls(&self, cells: &[Counts]) -> Vec<Shortfall> {
+        let agents: Vec<String> = self.agents.iter().map(|agent| agent.name.clone()).collect();
+        let cases: Vec<String> = self.test_cases.iter().map(|case| case.name.clone()).collect();
+        shortfalls(&self.thresholds, &agents, &cases, cells)
     }
 
     /// Iterations of the whole run.
@@ -109,10 +124,62 @@ pub struct TestCaseRecord {
     pub prompt: String,
     /// Tools that must be called; a name N times means at least N successful calls.
     pub expected_tools: Vec<String>,
+    /// What is expected beside them.
+    #[serde(default)]
+    pub expectations: Expectations,
     /// Scripted replies.
     pub answers: Vec<String>,
     /// What a right answer says, for the judge and for readers.
     pub expected_outcome: Option<String>,
+    /// Who picks among `answers`.
+    #[serde(default)]
+    pub answer_choice: AnswerChoice,
+    /// How the agent is to speak.
+    #[serde(default)]
+    pub tone: Option<Tone>,
+}
+
+/// How the next of the scripted replies is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerChoice {
+    /// One after another.
+    #[default]
+    InOrder,
+    /// The judge picks the one that fits, or none; each is used once at most.
+    Judge,
+}
+
+/// How the agent is to speak, as the judge is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tone {
+    /// The description that it is judged against.
+    pub rubric: String,
+    /// Whether an iteration passes only when the judge says that it was kept to.
+    pub gate: bool,
+}
+
+/// The judge of a run, without its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeRecord {
+    /// The endpoint, without its query.
+    pub base_url: String,
+    /// The model asked for.
+    pub model: String,
+}
+
+impl TestCaseRecord {
+    /// Tools of which a call is asked for, each at least once; some may be there more often.
+    pub fn tools_to_call(&self) -> impl Iterator<Item = &str> {
+        let with_arguments = self.expectations.expected_arguments.iter();
+        let with_arguments = with_arguments.filter(|entry| entry.calls.least() > 0);
+        self.expected_tools
+            .iter()
+            .chain(with_arguments.map(|entry| &entry.tool))
+            .map(String::as_str)
+    }
 }
 
 /// One attempt, complete. The last attempt of an iteration is the iteration's result.
@@ -143,6 +210,9 @@ pub struct AttemptRecord {
     pub turns: Vec<Turn>,
     /// The calls; what is beyond the inline cap is in the evidence.
     pub calls: Vec<ToolCall>,
+    /// Requests that are no calls, as far as expectations ask about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<McpRequest>,
     /// What was expected, and whether it was met.
     pub expectations: Vec<ExpectationResult>,
     /// What the proxy saw of each server besides calls.
@@ -189,7 +259,7 @@ pub enum Family {
 }
 
 /// One expectation and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpectationResult {
     /// What it is about.
@@ -199,6 +269,9 @@ pub struct ExpectationResult {
     pub what: String,
     /// The tool it is about, if it is about one.
     pub tool: Option<String>,
+    /// The resource's URI or the prompt's name, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whether it was met.
     pub met: bool,
     /// Why not, in words; empty when met.
@@ -209,6 +282,35 @@ pub struct ExpectationResult {
     /// The id of that call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// Whether what was recorded does not tell if it was met; `met` is then false, `why` says what is missing, and nobody is
+    /// blamed for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// Whether it is broken for good: what was done cannot be undone, whatever else would have been said, done or answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
+}
+
+impl AttemptRecord {
+    /// Whether it failed by a tone that gates and by nothing else, so that the judge alone decided it.
+    pub fn decided_by_tone(&self) -> bool {
+        let mut unmet = self.expectations.iter().filter(|it| !it.met).peekable();
+        matches!(self.outcome, Outcome::Failed(_))
+            && unmet.peek().is_some()
+            && unmet.all(|it| it.family == Family::Tone)
+    }
+}
+
+impl ExpectationResult {
+    /// Whether it still wants for a successful call of its tool, so that the server could be what kept the agent from it.
+    pub fn wants_a_call(&self) -> bool {
+        !self.met && !self.broken && self.tool.is_some() && matches!(self.family, Family::Tools | Family::Arguments)
+    }
+
+    /// `unmet: WHAT – WHY`, for a line that stands alone.
+    pub fn unmet_in_words(&self) -> String {
+        format!("unmet: {} – {}", self.what, self.why)
+    }
 }
 
 /// One place in which a call's arguments are not what was expected.
@@ -242,6 +344,9 @@ pub(crate) mod fixtures {
     use mcproctor_proto::call::{CallState, ToolCall};
     use mcproctor_proto::exposure::Exposure;
     use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
+
+    use super::{AnswerChoice, TestCaseRecord};
+    use crate::expectation::Expectations;
 
     /// A call of `tool` that ended in `state`.
     pub(crate) fn call(tool: &str, state: CallState) -> ToolCall {
@@ -280,6 +385,22 @@ pub(crate) mod fixtures {
             model: None,
             reported_calls: None,
             model_refusal: None,
+        }
+    }
+
+    /// A test case with these expected tools and scripted answers.
+    pub(crate) fn test_case(expected_tools: &[&str], answers: &[&str]) -> TestCaseRecord {
+        let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        TestCaseRecord {
+            name: "case".to_owned(),
+            file: "case.yaml".to_owned(),
+            prompt: "do it".to_owned(),
+            expected_tools: texts(expected_tools),
+            expectations: Expectations::default(),
+            answers: texts(answers),
+            expected_outcome: None,
+            answer_choice: AnswerChoice::InOrder,
+            tone: None,
         }
     }
 

@@ -66,6 +66,16 @@ fn slow_a_call_passes_and_its_result_is_in_the_reply() {
     }
     assert_eq!(results["totals"]["iterationsWithEscapes"], 0);
     assert_eq!(each(&results, "/traffic/observed"), [true; 4]);
+    let sent = each(&results, "/traffic/toolsSent");
+    for name in [
+        "mcp__mcp-under-test__get_current_weather",
+        "mcp__mcp_under_test.get_current_weather",
+    ] {
+        let with_it = sent
+            .iter()
+            .filter(|sent| sent.as_array().unwrap().contains(&json!(name)));
+        assert_eq!(with_it.count(), 2, "{name}: {sent:?}");
+    }
     for agent in results["run"]["agents"].as_array().unwrap() {
         assert!(
             agent["version"].as_str().is_some_and(|version| version.contains('.')),
@@ -75,6 +85,25 @@ fn slow_a_call_passes_and_its_result_is_in_the_reply() {
     }
     for tokens in each(&results, "/usage/inputTokens") {
         assert!(tokens.as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn slow_a_tool_that_is_searched_for_reaches_the_model_once_it_is_found() {
+    for (scenario, expected, found) in [
+        ("[call]", "get_current_weather", true),
+        ("[empty]", "get_forecast", false),
+    ] {
+        let mut bed = bed(scenario, &[expected]);
+        let mut claude = bed.claude();
+        claude["toolLoading"] = json!("deferred");
+        bed.agents(&[claude]);
+        assert_eq!(bed.run(&[]).code, Some(0));
+        let results = bed.results();
+        let sent = results.only()["traffic"]["toolsSent"].as_array().unwrap();
+        assert!(sent.contains(&json!("ToolSearch")), "{sent:?}");
+        let name = json!(format!("mcp__mcp-under-test__{expected}"));
+        assert_eq!(sent.contains(&name), found, "{scenario}: {sent:?}");
     }
 }
 
@@ -164,12 +193,85 @@ fn slow_with_its_own_tools_an_escape_is_seen() {
     bed.agents(&agents);
     assert_eq!(bed.run(&["-i", "1"]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdicts(), ["failed/wrong_tool"; 2]);
+    assert_eq!(results.verdicts(), ["failed/escaped"; 2]);
     assert_eq!(each(&results, "/escapes/0/kind"), ["shell"; 2]);
     for what in each(&results, "/escapes/0/what") {
         assert!(what.as_str().unwrap().contains("echo out-of-band"), "{what}");
     }
     assert_eq!(results["totals"]["iterationsWithEscapes"], 2);
+}
+
+/// What the model does, what is expected of it, and what that comes to: a test case each.
+const CLASSES: &str = include_str!("real_agents/classes.yaml");
+
+#[test]
+fn slow_every_class_is_read_off_what_real_agents_did() {
+    let cases: Vec<Value> = serde_yaml::from_str(CLASSES).unwrap();
+    let id = |index: usize| format!("case-{index:02}");
+    let scenario =
+        |(index, case): (usize, &Value)| json!({ "when": format!("[{}]", id(index)), "steps": case["does"] });
+    let scenarios: Vec<Value> = cases.iter().enumerate().map(scenario).collect();
+    let mut bed = Bed::new(&json!({ "scenarios": scenarios }).to_string());
+    for (index, case) in cases.iter().enumerate() {
+        let mut written = case["case"].clone();
+        written["name"] = json!(id(index));
+        written["prompt"] = json!(format!("Do it. [{}]", id(index)));
+        std::fs::write(bed.path(&format!("testcases/{}.yaml", id(index))), written.to_string()).unwrap();
+    }
+    let mut agents = [bed.claude(), bed.codex()];
+    for agent in &mut agents {
+        agent["builtinTools"] = json!("default");
+    }
+    bed.agents(&agents);
+    bed.config["run"]["timeoutSeconds"] = json!(120);
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let results = bed.results();
+    let mut wrong = Vec::new();
+    for (iteration, verdict) in results.iterations().iter().zip(results.verdicts()) {
+        let index = (0..cases.len())
+            .find(|index| iteration["testCase"] == json!(id(*index)))
+            .unwrap();
+        if verdict != cases[index]["verdict"] {
+            wrong.push(format!(
+                "{} {}: {verdict}: {}",
+                iteration["agent"], cases[index], iteration["reason"]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(results.iterations().len(), 2 * cases.len());
+    bed.wait_until_nothing_runs();
+}
+
+#[test]
+fn slow_an_agents_own_end_and_its_own_time_are_held_against_it() {
+    let mut bed = Bed::new(
+        "scenarios:
+  - {when: '[calls]', steps: [{call: list_cities}, {call: {tool: get_forecast, arguments: {city: Graz}}}, {answer: Sunny.}]}
+  - {when: '[sleeps]', steps: [{shell: sleep 120}]}
+",
+    );
+    for name in ["calls", "sleeps"] {
+        bed.case(name, &format!("Do it. [{name}]"), &["get_forecast"]);
+    }
+    let mut patient = bed.claude();
+    patient["builtinTools"] = json!("default");
+    // Claude Code ends with an error of its own when it is out of turns.
+    let mut short = patient.clone();
+    short["name"] = json!("short");
+    short["args"] = json!(["--max-turns", "1"]);
+    bed.agents(&[patient, short]);
+    bed.config["run"]["timeoutSeconds"] = json!(20);
+    let ran = bed.run(&[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let expected = [
+        "passed",
+        "failed/ran_out_of_time",
+        "failed/agent_error",
+        "failed/ran_out_of_time",
+    ];
+    assert_eq!(bed.results().verdicts(), expected);
+    bed.wait_until_nothing_runs();
 }
 
 #[test]
@@ -277,7 +379,7 @@ fn slow_the_third_of_five_iterations_fails_as_written() {
         verdicts.sort();
         assert_eq!(
             verdicts,
-            ["failed/wrong_tool", "passed", "passed", "passed", "passed"],
+            ["failed/never_called", "passed", "passed", "passed", "passed"],
             "{kind}"
         );
     }

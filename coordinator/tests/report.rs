@@ -2,17 +2,26 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "report/command.rs"]
+mod command;
+#[path = "report/figures.rs"]
+mod figures;
+#[path = "report/junit.rs"]
+mod junit;
+#[path = "report/markdown.rs"]
+mod markdown;
 #[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 #[path = "report/schema.rs"]
 mod schema;
 
-use std::cell::Cell;
+use sample::write_all;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
 use mcproctor::record::{AttemptRecord, RunRecord, RunState};
-use mcproctor::report::{MemoryRun, ReportError, RunData, SummaryBuilder, write_all};
+use mcproctor::report::{Format, MemoryRun, ReportError, RunData, SummaryBuilder, write};
 use serde_json::Value;
 
 fn results(run: &dyn RunData) -> Value {
@@ -30,6 +39,8 @@ fn page(run: &dyn RunData) -> String {
 /// What a reader without scripts sees, without the markup.
 fn visible_text(page: &str) -> String {
     let body = page.split_once("<body").unwrap().1.split_once("id=\"plan\"").unwrap().0;
+    // Where a line may break, nothing ends.
+    let body = body.replace("<wbr>", "");
     let mut text = String::new();
     for part in body.split('<').skip(1) {
         let words = part.split_once('>').map_or("", |(_, words)| words).trim();
@@ -44,18 +55,18 @@ fn visible_text(page: &str) -> String {
 /// A run whose attempts are made when they are asked for, and which may fail at the end of a later pass.
 struct Stream<'a> {
     base: &'a MemoryRun,
-    attempt: Box<dyn Fn(u32) -> AttemptRecord + 'a>,
+    attempt: Box<dyn Fn(u32) -> AttemptRecord + Sync + 'a>,
     iterations: u32,
-    good_passes: Cell<u32>,
+    good_passes: AtomicU32,
 }
 
 impl<'a> Stream<'a> {
-    fn of(base: &'a MemoryRun, iterations: u32, attempt: impl Fn(u32) -> AttemptRecord + 'a) -> Self {
+    fn of(base: &'a MemoryRun, iterations: u32, attempt: impl Fn(u32) -> AttemptRecord + Sync + 'a) -> Self {
         Self {
             base,
             attempt: Box::new(attempt),
             iterations,
-            good_passes: Cell::new(u32::MAX),
+            good_passes: AtomicU32::new(u32::MAX),
         }
     }
 }
@@ -74,8 +85,8 @@ impl RunData for Stream<'_> {
         visit: &mut dyn FnMut(AttemptRecord) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
         (1..=self.iterations).try_for_each(|iteration| visit((self.attempt)(iteration)))?;
-        let left = self.good_passes.get();
-        self.good_passes.set(left.saturating_sub(1));
+        let left = self.good_passes.load(Ordering::Relaxed);
+        self.good_passes.store(left.saturating_sub(1), Ordering::Relaxed);
         if left == 0 {
             Err(ReportError::read("the attempts", "disk gone"))
         } else {
@@ -254,6 +265,31 @@ fn results_of_a_megabyte_are_left_out_with_their_size_and_hash() {
 }
 
 #[test]
+fn strict_readers_take_whatever_a_tool_said() {
+    let mut run = sample::one_agent(1);
+    let deep = |levels: usize| format!("{}\"\\ud83d\"{}", "[".repeat(levels), "]".repeat(levels));
+    let raw = |json: String| serde_json::value::RawValue::from_string(json).unwrap();
+    let call = &mut run.attempts[0].calls[0];
+    call.arguments = Some(raw("{\"text\":\"cut \\ud83d off\"}".to_owned()));
+    call.result = Some(raw(deep(3_000)));
+    let folder = tempfile::tempdir().unwrap();
+    let written = write_all(&run, folder.path()).unwrap();
+    let results: Value = serde_json::from_slice(&std::fs::read(&written.json).unwrap()).unwrap();
+    let call = &results["iterations"][0]["calls"][0];
+    assert_eq!(call["arguments"]["text"], "cut \u{fffd} off");
+    assert_eq!(call["result"], deep(3_000));
+    assert_eq!(call["truncated"], true);
+    schema::check(&results);
+    let jq = std::process::Command::new("jq")
+        .args(["--raw-output", ".iterations[0].calls[0].arguments.text"])
+        .arg(&written.json)
+        .output()
+        .expect("start jq, which scripts/set-up installs");
+    assert!(jq.status.success(), "{}", String::from_utf8_lossy(&jq.stderr));
+    assert_eq!(String::from_utf8_lossy(&jq.stdout), "cut \u{fffd} off\n");
+}
+
+#[test]
 fn numbers_reach_results_as_they_were_sent() {
     let results = results(&sample::mixed(3));
     let text = results.to_string();
@@ -271,8 +307,7 @@ fn a_report_that_cannot_be_finished_leaves_the_old_one_and_nothing_else() {
         std::fs::read(&written.html).unwrap(),
     );
     let failing = Stream::of(&base, 1, |_| base.attempts[0].clone());
-    // The first pass collects the figures; the second one, which writes, fails.
-    failing.good_passes.set(1);
+    failing.good_passes.store(0, Ordering::Relaxed);
     let error = write_all(&failing, folder.path()).unwrap_err();
     assert_eq!(error.to_string(), "read the attempts: disk gone");
     assert_eq!(
@@ -282,7 +317,10 @@ fn a_report_that_cannot_be_finished_leaves_the_old_one_and_nothing_else() {
         ),
         before
     );
-    assert_eq!(names(folder.path()), ["report.html", "results.json"]);
+    assert_eq!(
+        names(folder.path()),
+        ["junit.xml", "report.html", "results.json", "summary.md"]
+    );
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -328,6 +366,34 @@ fn nothing_that_was_said_becomes_markup() {
 }
 
 #[test]
+fn what_an_author_of_a_server_sees_first() {
+    let text = visible_text(&page(&sample::mixed(12)));
+    let first = text.split("\nTest cases and agents\n").next().unwrap();
+    insta::assert_snapshot!("first_screen", first);
+}
+
+#[test]
+fn only_the_forms_that_are_asked_for_are_written() {
+    let run = sample::one_agent(1);
+    for format in Format::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        write(&run, folder.path(), &[format]).unwrap();
+        assert_eq!(names(folder.path()), [format.file_name()]);
+    }
+}
+
+#[test]
 fn what_a_reader_without_scripts_sees() {
     insta::assert_snapshot!("page_of_one_iteration", visible_text(&page(&sample::one_agent(1))));
+}
+
+#[test]
+fn a_threshold_that_is_not_met_names_its_test_case_without_marks() {
+    let mut run = sample::mixed(12);
+    run.run.thresholds.test_case = Some(1.0.try_into().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(write_all(&run, folder.path()).unwrap().html).unwrap();
+    let (_, gate) = page.split_once("aria-label=\"Thresholds\"").unwrap();
+    let (gate, _) = gate.split_once("</section>").unwrap();
+    assert!(gate.contains(", test case <code>") && !gate.contains('`'), "{gate}");
 }

@@ -8,11 +8,12 @@ mod browser;
 #[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 
+use sample::write_all;
 use std::path::PathBuf;
 
 use browser::Browser;
 use mcproctor::record::RunState;
-use mcproctor::report::{MemoryRun, write_all};
+use mcproctor::report::MemoryRun;
 use serde_json::json;
 
 fn written(run: &MemoryRun) -> (tempfile::TempDir, PathBuf) {
@@ -35,6 +36,23 @@ fn nothing_that_was_said_runs_however_much_is_opened() {
         browser.wait_for("![...document.querySelectorAll('.detail')].some(d => !d.childNodes.length)");
     }
     assert_eq!(browser.eval("document.querySelectorAll('img').length"), 0);
+    for place in [
+        "rates",
+        "tools",
+        "confusion",
+        "arguments",
+        "errors",
+        "unneeded",
+        "faults",
+        "overview",
+        "agents",
+        "facts",
+    ] {
+        assert!(
+            browser.text(&format!("#{place}")).contains(nasty),
+            "{place} shows what was said as it was said"
+        );
+    }
     assert!(
         browser.text(".said.user .words").contains(nasty),
         "the prompt is shown as it was sent"
@@ -118,6 +136,24 @@ fn a_cell_of_the_grid_leads_to_its_iterations() {
 }
 
 #[test]
+fn a_figure_leads_to_the_call_behind_it() {
+    let (_folder, page) = written(&sample::mixed(12));
+    let mut browser = Browser::start();
+    for section in ["#confusion", "#arguments", "#errors"] {
+        browser.open(&page, "", 1280);
+        let link = format!("{section} a[data-call]");
+        let place = browser.eval(&format!(
+            "(() => {{ const a = document.querySelector('{link}'); return a.getAttribute('href').slice(4) + '-call-' + a.dataset.call; }})()"
+        ));
+        let place = place.as_str().unwrap();
+        browser.click(&link);
+        browser.wait_for(&format!("document.querySelector('#it-{place}[aria-expanded=true]')"));
+        assert_eq!(browser.eval("document.activeElement.id"), format!("it-{place}"));
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
 fn a_page_whose_run_goes_on_reloads_itself_and_keeps_what_the_reader_did() {
     let mut run = sample::mixed(12);
     let all = run.attempts.clone();
@@ -167,7 +203,10 @@ fn a_thousand_iterations_a_cell_are_a_small_page_until_they_are_opened() {
     let (_folder, page) = written(&sample::mixed(1000));
     let mut browser = Browser::start();
     browser.open(&page, "", 1280);
-    let elements = browser.eval("document.querySelectorAll('*').length").as_u64().unwrap();
+    let elements = browser
+        .eval("document.querySelectorAll('*:not(script)').length")
+        .as_u64()
+        .unwrap();
     assert!(elements < 1500, "{elements} elements");
     browser.click("#head-9");
     browser.wait_for("document.querySelectorAll('#cell-9 .row').length === 50");

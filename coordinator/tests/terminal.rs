@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use mcproctor::clock::SystemClock;
 use mcproctor::event::{Envelope, Event};
-use mcproctor::record::{RunRecord, RunState, TestCaseRecord};
+use mcproctor::record::{AnswerChoice, RunRecord, RunState, TestCaseRecord};
 use mcproctor::ui::{Mode, Options, StopRequest, UiHandle, start};
 use mcproctor_proto::id::RunId;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -121,8 +121,11 @@ fn run() -> RunRecord {
         file: "compare.yaml".to_owned(),
         prompt: String::new(),
         expected_tools: Vec::new(),
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     RunRecord {
         id: RunId::new("2026-11-30T06-54-57-3fa9"),
@@ -138,6 +141,8 @@ fn run() -> RunRecord {
         seed: 0,
         notices: Vec::new(),
         thresholds: Default::default(),
+        judge: None,
+        graded_from: None,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::call::{CallState, ToolCall};
 use crate::evidence::EvidenceRef;
 use crate::exposure::Exposure;
 use crate::id::{IterationId, Lease, RunId};
+use crate::request::McpRequest;
 use crate::server::Server;
 use crate::traffic::ModelTraffic;
 use crate::turn::Turn;
@@ -106,6 +107,8 @@ pub struct TurnReport {
     pub turn: Turn,
     /// The calls made in this turn.
     pub calls: Vec<ToolCall>,
+    /// The requests of this turn that are no calls, as far as expectations ask about them.
+    pub requests: Vec<McpRequest>,
     /// Every server as seen so far.
     pub exposures: Vec<Exposure>,
     /// The model as seen so far.
@@ -132,6 +135,8 @@ pub struct AttemptReport {
     pub evidence: Vec<EvidenceRef>,
     /// Every call of the attempt in its last state.
     pub calls: Vec<ToolCall>,
+    /// Every request of the attempt that is no call, as far as expectations ask about it.
+    pub requests: Vec<McpRequest>,
     /// Every server in its last state.
     pub exposures: Vec<Exposure>,
     /// The model in its last state.
@@ -148,6 +153,7 @@ impl AttemptReport {
             sandbox: SandboxLevel::Process,
             evidence: Vec::new(),
             calls: Vec::new(),
+            requests: Vec::new(),
             exposures: Vec::new(),
             traffic: ModelTraffic::default(),
             duration_ms: 0,

@@ -9,6 +9,8 @@ pub mod call;
 pub mod evidence;
 pub mod exposure;
 pub mod id;
+pub mod redact;
+pub mod request;
 pub mod server;
 pub mod traffic;
 pub mod turn;

@@ -18,6 +18,10 @@ pub struct ModelTraffic {
     pub refusal: Option<ModelRefusal>,
     /// The model that the API named in its last response.
     pub response_model: Option<String>,
+    /// Names of the tools whose definitions the model was sent in requests that it answered: sorted, each once, as the model
+    /// saw them, so with whatever the agent puts around a tool's own name. A namespace and the name in it are joined by a dot.
+    #[serde(default)]
+    pub tools_sent: Vec<String>,
 }
 
 /// The model API said no, or nothing.

@@ -37,18 +37,26 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds `other`; what is unknown on both sides stays unknown.
+    /// Adds `other`; what is unknown on both sides stays unknown. Sums that no number holds become the largest one.
     pub fn add(&mut self, other: &Self) {
-        fn sum<T: std::ops::Add<Output = T> + Copy>(a: Option<T>, b: Option<T>) -> Option<T> {
+        fn sum<T>(a: Option<T>, b: Option<T>, plus: impl FnOnce(T, T) -> T) -> Option<T> {
             match (a, b) {
-                (Some(a), Some(b)) => Some(a + b),
+                (Some(a), Some(b)) => Some(plus(a, b)),
                 (a, b) => a.or(b),
             }
         }
-        self.input_tokens = sum(self.input_tokens, other.input_tokens);
-        self.output_tokens = sum(self.output_tokens, other.output_tokens);
-        self.cached_input_tokens = sum(self.cached_input_tokens, other.cached_input_tokens);
-        self.cost_usd = sum(self.cost_usd, other.cost_usd);
+        let plus = u64::saturating_add;
+        self.input_tokens = sum(self.input_tokens, other.input_tokens, plus);
+        self.output_tokens = sum(self.output_tokens, other.output_tokens, plus);
+        self.cached_input_tokens = sum(self.cached_input_tokens, other.cached_input_tokens, plus);
+        self.cost_usd = sum(self.reported_cost_usd(), other.reported_cost_usd(), |a, b| {
+            (a + b).min(f64::MAX)
+        });
+    }
+
+    /// The cost, if it can be one: what is negative, infinite or no number is as if it were not reported.
+    pub fn reported_cost_usd(&self) -> Option<f64> {
+        self.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0)
     }
 }
 
@@ -110,4 +118,45 @@ pub struct Turn {
     pub reported_calls: Option<u32>,
     /// The model's refusal that ended the turn, in the agent's own words; needed where no relay is in the path.
     pub model_refusal: Option<ModelRefusal>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usage;
+
+    #[test]
+    fn sums_that_no_number_holds_become_the_largest_one() {
+        let huge = Usage {
+            input_tokens: Some(u64::MAX),
+            output_tokens: Some(u64::MAX - 1),
+            cached_input_tokens: None,
+            cost_usd: Some(f64::MAX),
+        };
+        let mut sum = huge;
+        sum.add(&huge);
+        assert_eq!(
+            (
+                sum.input_tokens,
+                sum.output_tokens,
+                sum.cached_input_tokens,
+                sum.cost_usd
+            ),
+            (Some(u64::MAX), Some(u64::MAX), None, Some(f64::MAX))
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_a_cost_is_not_reported() {
+        let cost = |usd| Usage {
+            cost_usd: Some(usd),
+            ..Usage::default()
+        };
+        for usd in [-0.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(cost(usd).reported_cost_usd(), None, "{usd}");
+            let mut sum = cost(0.5);
+            sum.add(&cost(usd));
+            assert_eq!(sum.cost_usd, Some(0.5), "{usd}");
+        }
+        assert_eq!(cost(0.0).reported_cost_usd(), Some(0.0));
+    }
 }

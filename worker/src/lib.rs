@@ -16,5 +16,4 @@ pub mod relay;
 pub mod sandbox;
 
 mod loopback;
-mod redact;
 mod sse;

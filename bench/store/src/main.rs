@@ -135,6 +135,9 @@ fn run() -> RunRecord {
         max_attempts: 3,
         seed: 0,
         notices: Vec::new(),
+        thresholds: Default::default(),
+        judge: None,
+        graded_from: None,
     }
 }
 
@@ -152,6 +155,7 @@ fn attempt(iteration: u32, evidence: EvidenceRef) -> AttemptRecord {
         sandbox: SandboxLevel::Process,
         turns: Vec::new(),
         calls: Vec::new(),
+        requests: Vec::new(),
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),

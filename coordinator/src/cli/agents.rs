@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
+use mcproctor_proto::agent::{Agent, AgentKind, AnswerFormat, BuiltinTools, Credential};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::agent::{find_command, version};
 use mcproctor_worker::sandbox::{abilities, not_enforced};
@@ -64,6 +64,49 @@ pub(super) fn without_answers(config: &Config, cases: &[TestCase]) -> Option<Str
     Some(format!(
         "{}: the test case has `answers`, but the agent {} has no `resumeArgs` and cannot go on with a conversation",
         case.file, agent.name
+    ))
+}
+
+/// A budget of tokens or money needs agents that say what they used.
+pub(super) fn without_usage(config: &Config, cases: &[TestCase]) -> Option<String> {
+    let budgets = cases.iter().flat_map(|case| {
+        let tokens = case.expectations.max_tokens.map(|_| ("maxTokens", "its tokens"));
+        let cost = case.expectations.max_cost_usd.map(|_| ("maxCostUsd", "its cost"));
+        tokens.into_iter().chain(cost).map(move |(key, what)| (case, key, what))
+    });
+    budgets
+        .flat_map(|budget| config.run.agents.iter().map(move |agent| (budget, agent)))
+        .find(|((_, key, _), agent)| !may_report(agent, key))
+        .map(|((case, key, what), agent)| {
+            format!(
+                "{}: the test case has `{key}`, but the agent {} ({}) does not report {what}; \
+                 leave one of them out with --agent or --filter",
+                case.file, agent.name, agent.kind
+            )
+        })
+}
+
+fn may_report(agent: &Agent, budget: &str) -> bool {
+    match agent.kind {
+        AgentKind::Claude => true,
+        AgentKind::Codex => budget == "maxTokens",
+        // What it prints may hold a `usage`, unless all of it is the answer.
+        AgentKind::Command => agent
+            .command
+            .as_ref()
+            .is_some_and(|command| command.answer != AnswerFormat::Text),
+    }
+}
+
+/// The first test case that leaves something to a judge that the config does not have, in words.
+pub(super) fn without_judge(config: &Config, cases: &[TestCase]) -> Option<String> {
+    if config.judge.is_some() {
+        return None;
+    }
+    let (case, key) = cases.iter().find_map(|case| Some((case, case.needs_judge()?)))?;
+    Some(format!(
+        "{}: {key}: the judge decides on it, and the config has no `judge`; add one with `baseUrl` and `model`",
+        case.file
     ))
 }
 

@@ -4,15 +4,18 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::agents::{about_sandboxes, machine, model_access, program_version, without_answers};
+use super::agents::{
+    about_sandboxes, machine, model_access, program_version, without_answers, without_judge, without_usage,
+};
 use super::exit::Exit;
-use super::inspect::{InspectError, inspect, not_offered};
+use super::inputs;
+use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
 use super::run::counted;
-use super::runtime::{block_on, complain};
-use crate::config::{self, Config, Environment};
+use super::runtime::block_on;
+use crate::config::Config;
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
-use crate::{source, testcase};
+use crate::threshold::out_of_reach;
 
 /// Arguments of `mcproctor check`.
 #[derive(Debug, clap::Args)]
@@ -23,15 +26,11 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs) -> Exit {
-    let config = match config::load(&args.config, &Environment::of_process()) {
-        Ok(config) => config,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
-    let cases = match testcase::load(source::open(&config.source).as_ref()) {
-        Ok(cases) => cases,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
-    block_on(check(config, cases))
+    let read = inputs::config(&args.config).and_then(|config| Ok((inputs::cases(&config)?, config)));
+    match read {
+        Ok((cases, config)) => block_on(check(config, cases)),
+        Err(exit) => exit,
+    }
 }
 
 async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
@@ -68,7 +67,10 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
                 for finding in findings(&shapes, &server.name) {
                     text.push_str(&describe(&finding));
                 }
-                for missing in not_offered(&cases, &probe) {
+                for missing in not_offered(&cases, &probe)
+                    .into_iter()
+                    .chain(unknown_arguments(&cases, &probe))
+                {
                     let _ = writeln!(text, "mismatch: {missing}");
                     exit = exit.min(Exit::Usage);
                 }
@@ -125,7 +127,16 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             exit = exit.min(Exit::Failure);
         }
     }
-    if let Some(problem) = without_answers(&config, &cases) {
+    if let Some(judge) = &config.judge {
+        let _ = writeln!(text, "judge: {} at {}", judge.model, judge.shown_url());
+    }
+    let mismatches = [
+        without_answers(&config, &cases),
+        without_usage(&config, &cases),
+        without_judge(&config, &cases),
+        out_of_reach(&config.run.thresholds, cases.len(), config.run.iterations),
+    ];
+    for problem in mismatches.into_iter().flatten() {
         let _ = writeln!(text, "mismatch: {problem}");
         exit = exit.min(Exit::Usage);
     }

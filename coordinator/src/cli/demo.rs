@@ -157,6 +157,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             out_dir,
             formats: ReportFormat::ALL.to_vec(),
         },
+        judge: None,
         notices: vec!["demo: the model is scripted, so these rates say nothing about any real model".to_owned()],
     };
     let cases = testcase::load(&MemorySource::new(CASES)).map_err(|errors| errors.to_string())?;

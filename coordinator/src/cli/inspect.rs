@@ -81,13 +81,19 @@ pub(super) async fn inspect(server: &Server) -> Result<Probe, InspectError> {
     }
 }
 
-/// What test cases expect that the server does not offer, one sentence each.
+/// What test cases name that the server does not offer, one sentence each.
 pub(super) fn not_offered(cases: &[TestCase], probe: &Probe) -> Vec<String> {
     let offered: Vec<&str> = probe.tools.iter().map(|tool| tool.name.as_str()).collect();
     let mut missing = Vec::new();
     for case in cases {
         let mut seen: Vec<&str> = Vec::new();
-        for tool in &case.expected_tools {
+        let expected = case.expected_tools.iter().map(|tool| ("expects", tool));
+        let arguments = &case.expectations.expected_arguments;
+        let arguments = arguments.iter().map(|entry| ("expects arguments of", &entry.tool));
+        // A slip in one of these would make it hold whatever happens.
+        let forbidden = case.expectations.forbidden_tools.iter().map(|tool| ("forbids", tool));
+        let limited = case.expectations.max_calls.tools.keys().map(|tool| ("limits", tool));
+        for (how, tool) in expected.chain(arguments).chain(forbidden).chain(limited) {
             if offered.contains(&tool.as_str()) || seen.contains(&tool.as_str()) {
                 continue;
             }
@@ -96,10 +102,38 @@ pub(super) fn not_offered(cases: &[TestCase], probe: &Probe) -> Vec<String> {
                 .map(|near| format!("; did you mean `{near}`?"))
                 .unwrap_or_default();
             missing.push(format!(
-                "{}: expects `{tool}`, which the server does not offer{hint}",
+                "{}: {how} `{tool}`, which the server does not offer{hint}",
                 case.file
             ));
         }
     }
     missing
+}
+
+/// Arguments that test cases expect of a tool that has no such argument, one sentence each. A tool whose schema names no
+/// arguments may have any.
+pub(super) fn unknown_arguments(cases: &[TestCase], probe: &Probe) -> Vec<String> {
+    let mut unknown = Vec::new();
+    for case in cases {
+        for entry in &case.expectations.expected_arguments {
+            let tool = probe.tools.iter().find(|tool| tool.name == entry.tool);
+            let Some(known) = tool.and_then(|tool| tool.input_schema.get("properties")?.as_object()) else {
+                continue;
+            };
+            let known: Vec<&str> = known.keys().map(String::as_str).collect();
+            for argument in entry.arguments.required_keys() {
+                if known.is_empty() || known.contains(&argument) {
+                    continue;
+                }
+                let hint = nearest(argument, &known)
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default();
+                unknown.push(format!(
+                    "{}: expects the argument `{argument}` of `{}`, which the tool does not name{hint}",
+                    case.file, entry.tool
+                ));
+            }
+        }
+    }
+    unknown
 }

@@ -1,28 +1,21 @@
 //! `mcproctor list`: the runs in a folder.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::exit::Exit;
-use super::runtime::complain;
-use crate::config::{self, Environment};
+use super::store_folder::StoreFolder;
 use crate::record::RunState;
 use crate::store::{Reader, RunHead, StoreError};
 
 /// Lists the runs in a folder, the newest first.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// The config file whose report.outDir is looked into
-    #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
-    config: Option<PathBuf>,
-
-    /// The folder that the reports go to; without it and -c that of ./eval.yaml, else ./reports
-    #[arg(long, value_name = "DIR")]
-    out_dir: Option<PathBuf>,
+    #[command(flatten)]
+    folder: StoreFolder,
 
     /// How the list is written
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -39,18 +32,9 @@ enum Format {
 
 /// Prints the list.
 pub(super) fn list(args: &ListArgs) -> Exit {
-    let usual = PathBuf::from("./eval.yaml");
-    let config = args
-        .config
-        .clone()
-        .or_else(|| (args.out_dir.is_none() && usual.is_file()).then_some(usual));
-    let out_dir = match (&args.out_dir, config) {
-        (Some(out_dir), _) => out_dir.clone(),
-        (None, None) => PathBuf::from("./reports"),
-        (None, Some(file)) => match config::load(&file, &Environment::of_process()) {
-            Ok(config) => config.report.out_dir,
-            Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-        },
+    let out_dir = match args.folder.find() {
+        Ok(folder) => folder,
+        Err(exit) => return exit,
     };
     let heads = match Reader::open(&out_dir).and_then(|reader| reader.runs()) {
         Ok(heads) => heads,
@@ -84,14 +68,22 @@ fn json(heads: &[RunHead]) -> String {
 
 fn table(heads: &[RunHead], zone: &TimeZone) -> String {
     let header = [
-        "RUN", "STARTED", "STATE", "DONE", "PASSED", "FAILED", "INVALID", "CONFIG",
+        "RUN",
+        "STARTED",
+        "STATE",
+        "DONE",
+        "PASSED",
+        "FAILED",
+        "INVALID",
+        "GRADED FROM",
+        "CONFIG",
     ]
     .map(str::to_owned);
-    let rows: Vec<[String; 8]> = std::iter::once(header)
+    let rows: Vec<[String; 9]> = std::iter::once(header)
         .chain(heads.iter().map(|head| row(head, zone)))
         .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 8] = std::array::from_fn(width);
+    let widths: [usize; 9] = std::array::from_fn(width);
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
@@ -109,7 +101,7 @@ fn table(heads: &[RunHead], zone: &TimeZone) -> String {
     text
 }
 
-fn row(head: &RunHead, zone: &TimeZone) -> [String; 8] {
+fn row(head: &RunHead, zone: &TimeZone) -> [String; 9] {
     let started = Timestamp::from_millisecond(head.started_at_unix_ms)
         .map(|at| zone.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string())
         .unwrap_or_default();
@@ -125,6 +117,7 @@ fn row(head: &RunHead, zone: &TimeZone) -> [String; 8] {
         head.passed.to_string(),
         head.failed.to_string(),
         head.invalid.to_string(),
+        head.graded_from.as_ref().map(ToString::to_string).unwrap_or_default(),
         // A file's name can hold anything, also what a terminal would obey.
         head.config_file
             .chars()
@@ -164,6 +157,7 @@ mod tests {
             failed: 7,
             invalid: 0,
             aborted: 2,
+            graded_from: None,
         }
     }
 
@@ -175,6 +169,7 @@ mod tests {
             RunHead {
                 passed: 2_000,
                 failed: 0,
+                graded_from: Some(RunId::new("2026-11-29T06-54-57-11aa")),
                 ..head("nightly", RunState::Completed, false)
             },
             RunHead {
@@ -183,11 +178,11 @@ mod tests {
             },
         ];
         insta::assert_snapshot!(table(&heads, &TimeZone::UTC), @r"
-        RUN                       STARTED           STATE             DONE  PASSED  FAILED  INVALID  CONFIG
-        2026-11-30T06-54-57-3fa9  2026-11-30 06:54  running      1211/2000    1204       7        0  ./eval.yaml
-        2026-11-30T06-54-57-3fa8  2026-11-30 06:54  interrupted  1211/2000    1204       7        0  ./eval.yaml
-        nightly                   2026-11-30 06:54  completed    2000/2000    2000       0        0  ./eval.yaml
-        x                         2026-11-30 06:54  aborted      1211/2000    1204       7        0  �[2Jeval.yaml
+        RUN                       STARTED           STATE             DONE  PASSED  FAILED  INVALID  GRADED FROM               CONFIG
+        2026-11-30T06-54-57-3fa9  2026-11-30 06:54  running      1211/2000    1204       7        0                            ./eval.yaml
+        2026-11-30T06-54-57-3fa8  2026-11-30 06:54  interrupted  1211/2000    1204       7        0                            ./eval.yaml
+        nightly                   2026-11-30 06:54  completed    2000/2000    2000       0        0  2026-11-29T06-54-57-11aa  ./eval.yaml
+        x                         2026-11-30 06:54  aborted      1211/2000    1204       7        0                            �[2Jeval.yaml
         ");
     }
 
@@ -208,7 +203,8 @@ mod tests {
             "passed": 1204,
             "failed": 7,
             "invalid": 0,
-            "aborted": 2
+            "aborted": 2,
+            "gradedFrom": null
           }
         ]
         "#);

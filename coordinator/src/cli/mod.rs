@@ -2,16 +2,22 @@
 
 mod agents;
 mod check;
+mod compare;
 mod demo;
 mod exit;
+mod grade;
+mod inputs;
 mod inspect;
 mod list;
 mod minimal_agent;
+mod named;
 mod proxy;
+mod report;
 mod resume;
 mod root;
 mod run;
 mod runtime;
+mod store_folder;
 mod worker;
 
 pub use exit::Exit;

@@ -17,12 +17,12 @@ pub(super) struct Earlier {
     pub(super) finished: u64,
 }
 
-/// The run that was asked for, or the newest one. `None` when it cannot be read: the run itself then says why.
+/// The run that was asked for, or the newest one that was not graded from another. `None` when it cannot be read: the run itself then says why.
 pub(super) fn find(out_dir: &Path, asked: Option<&str>) -> Option<Earlier> {
     let reader = Reader::open(out_dir).ok()?;
     let id = match asked {
         Some(id) => RunId::new(id),
-        None => reader.latest_run().ok()??.id,
+        None => reader.latest_held_run().ok()??,
     };
     let (record, _) = reader.run(&id).ok()??;
     let finished = reader.progress(&id).ok()?.finished.len() as u64;

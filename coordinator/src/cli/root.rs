@@ -8,7 +8,7 @@ use mcproctor_worker::heap::limit_heaps;
 use mcproctor_worker::sandbox::{SandboxedArgs, sandboxed};
 
 use super::exit::Exit;
-use super::{check, demo, list, minimal_agent, proxy, run, worker};
+use super::{check, compare, demo, grade, list, minimal_agent, proxy, report, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -30,8 +30,14 @@ enum Command {
     Demo(demo::DemoArgs),
     /// See whether everything is ready for a run: config, test cases, server, tools, agents. Runs nothing.
     Check(check::CheckArgs),
+    /// Judge the recordings of a run against the test cases as they are now. Runs no agent.
+    Grade(grade::GradeArgs),
     /// List the runs in a report folder.
     List(list::ListArgs),
+    /// Write the reports of a stored run anew.
+    Report(report::ReportArgs),
+    /// Compare two runs, or two agents of one run.
+    Compare(compare::CompareArgs),
     /// Put the recording proxy in front of a server, for any agent.
     Proxy(proxy::ProxyArgs),
     /// Run attempts for a coordinator. Started by `mcproctor run`.
@@ -68,7 +74,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Demo(args)) => demo::run(args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Grade(args)) => grade::run(&args),
         Some(Command::List(args)) => list::list(&args),
+        Some(Command::Report(args)) => report::report(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Proxy(args)) => proxy::run(args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),

@@ -11,21 +11,22 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 use mcproctor_worker::sandbox::keep_to_itself;
 
-use super::agents::{about_sandboxes, agent_versions, machine, without_answers};
+use super::agents::{about_sandboxes, agent_versions, machine, without_answers, without_judge, without_usage};
 use super::exit::Exit;
-use super::inspect::{InspectError, inspect, not_offered};
+use super::inputs;
+use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
 use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Config, Environment, Overrides};
+use crate::config::{Config, Overrides};
 use crate::event::{Event, Events};
 use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
 use crate::testcase::TestCase;
-use crate::threshold::{Measure, Share, out_of_reach};
+use crate::threshold::{Measure, Share, Shortfall, out_of_reach};
+use crate::ui;
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
-use crate::{source, testcase, ui};
 
 /// Arguments of `mcproctor run`, and of `mcproctor` without a command.
 #[derive(Debug, clap::Args)]
@@ -54,6 +55,9 @@ pub(super) struct RunArgs {
     /// What has to reach a threshold, in place of run.thresholds.on: the rate, or the lower end of its range.
     #[arg(long, value_name = "WHAT")]
     threshold_on: Option<ThresholdOn>,
+    /// Look at no threshold, to try something out with few iterations.
+    #[arg(long, conflicts_with_all = ["min_pass_rate", "threshold_on"])]
+    no_thresholds: bool,
     /// Go on with a run that was stopped or killed: the newest one, or the one named.
     #[arg(long, value_name = "RUN")]
     resume: Option<Option<String>>,
@@ -75,6 +79,7 @@ pub(super) enum Output {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ThresholdOn {
     Rate,
+    #[value(alias = "lowerEnd")]
     LowerEnd,
 }
 
@@ -98,9 +103,9 @@ impl From<Output> for OutputChoice {
 }
 
 pub(super) fn run(args: RunArgs) -> Exit {
-    let config = match config::load(&args.config, &Environment::of_process()) {
+    let config = match inputs::config(&args.config) {
         Ok(config) => config,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+        Err(exit) => return exit,
     };
     let overrides = Overrides {
         iterations: args.iterations,
@@ -108,14 +113,15 @@ pub(super) fn run(args: RunArgs) -> Exit {
         concurrency: args.concurrency,
         min_pass_rate: args.min_pass_rate,
         threshold_on: args.threshold_on.map(Into::into),
+        no_thresholds: args.no_thresholds,
     };
     let mut config = match config.with_overrides(&overrides) {
         Ok(config) => config,
         Err(error) => return complain(Exit::Usage, &error.to_string()),
     };
-    let cases = match testcase::load(source::open(&config.source).as_ref()) {
+    let cases = match inputs::cases(&config) {
         Ok(cases) => cases,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+        Err(exit) => return exit,
     };
     let mut cases: Vec<TestCase> = match &args.filter[..] {
         [] => cases,
@@ -127,7 +133,10 @@ pub(super) fn run(args: RunArgs) -> Exit {
     if cases.is_empty() {
         return complain(Exit::Usage, "no test case has the text of --filter in its name or file");
     }
-    if let Some(problem) = without_answers(&config, &cases) {
+    let mismatch = without_answers(&config, &cases)
+        .or_else(|| without_usage(&config, &cases))
+        .or_else(|| without_judge(&config, &cases));
+    if let Some(problem) = mismatch {
         return complain(Exit::Usage, &problem);
     }
     let earlier = args
@@ -172,6 +181,9 @@ fn resume_hint(args: &RunArgs) -> String {
     }
     if let Some(on) = args.threshold_on.and_then(|on| on.to_possible_value()) {
         flag("--threshold-on", on.get_name());
+    }
+    if args.no_thresholds {
+        words.push("--no-thresholds".to_owned());
     }
     words.push("--resume".to_owned());
     words.join(" ")
@@ -291,7 +303,10 @@ async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>,
     let mut warnings = Vec::new();
     for server in &config.servers {
         match inspect(server).await {
-            Ok(probe) => warnings.extend(not_offered(cases, &probe)),
+            Ok(probe) => {
+                warnings.extend(not_offered(cases, &probe));
+                warnings.extend(unknown_arguments(cases, &probe));
+            }
             // An agent may get along with what this small client does not understand.
             Err(error @ InspectError::Unclear { .. }) => warnings.push(error.to_string()),
             Err(error) => return Err(error.to_string()),
@@ -327,6 +342,12 @@ pub(super) fn counted(count: u64, what: &str) -> String {
     }
 }
 
+pub(super) fn complain_of(shortfalls: &[Shortfall]) {
+    for shortfall in shortfalls {
+        complain(Exit::Threshold, &format!("threshold not met: {shortfall}"));
+    }
+}
+
 fn conclude(result: Result<Ending, RunError>) -> Exit {
     match result {
         Ok(ending) if ending.finished.cancelled => Exit::Interrupted,
@@ -334,16 +355,19 @@ fn conclude(result: Result<Ending, RunError>) -> Exit {
             Exit::Failure,
             &format!("stopped: {}", finished.stopped.unwrap_or_default()),
         ),
-        Ok(ending) if ending.finished.invalid > 0 => complain(
-            Exit::Failure,
-            &format!(
-                "{} stayed invalid; the report says why",
-                counted(ending.finished.invalid, "iteration")
-            ),
-        ),
+        Ok(ending) if ending.finished.invalid > 0 => {
+            complain_of(&ending.shortfalls);
+            complain(
+                Exit::Failure,
+                &format!(
+                    "{} stayed invalid; the report says why",
+                    counted(ending.finished.invalid, "iteration")
+                ),
+            )
+        }
         Ok(ending) if !ending.shortfalls.is_empty() => {
-            let missed: Vec<String> = ending.shortfalls.iter().map(ToString::to_string).collect();
-            complain(Exit::Threshold, &format!("threshold not met: {}", missed.join("\n  ")))
+            complain_of(&ending.shortfalls);
+            Exit::Threshold
         }
         Ok(ending) if ending.state == RunState::Completed => Exit::Success,
         Ok(_) => Exit::Failure,

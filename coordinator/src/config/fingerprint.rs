@@ -13,7 +13,8 @@ use super::sandbox::SandboxSettings;
 use super::settings::{Config, Source};
 
 impl Config {
-    /// SHA-256, in hex, of everything that decides what an iteration is: servers, source, agents, iterations, limits.
+    /// SHA-256, in hex, of everything that decides what an iteration is: servers, source, agents, iterations, limits,
+    /// judge.
     ///
     /// Secrets are not in it, so that a rotated key resumes a run, and neither is what changes only how fast or where to:
     /// concurrency, report folder and formats.
@@ -28,6 +29,7 @@ impl Config {
             "maxAttempts": self.run.max_attempts,
             "seed": self.run.seed,
             "sandbox": sandbox(&self.run.sandbox),
+            "judge": self.judge.as_ref().map(|judge| json!({"baseUrl": judge.shown_url(), "model": judge.model})),
         });
         // Keys of a JSON object are written in order, so one config has one text.
         hex::encode(Sha256::digest(document.to_string().as_bytes()))

@@ -15,6 +15,7 @@ mod load;
 mod overrides;
 mod resolve;
 mod sandbox;
+mod secrets;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -25,4 +26,4 @@ pub use error::ConfigErrors;
 pub use load::load;
 pub use overrides::{OverrideError, Overrides};
 pub use sandbox::{Able, SandboxChoiceError, SandboxSettings};
-pub use settings::{Config, ReportFormat, ReportSettings, RunSettings, Source};
+pub use settings::{Config, JudgeSettings, ReportFormat, ReportSettings, RunSettings, Source};

@@ -4,7 +4,7 @@ use mcproctor_proto::agent::Agent;
 
 use super::resolve::{CONCURRENCY, ITERATIONS};
 use super::settings::Config;
-use crate::threshold::{Measure, Share};
+use crate::threshold::{Measure, Share, Thresholds};
 
 /// Values of the command line; what is absent stays as configured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Overrides {
     pub min_pass_rate: Option<Share>,
     /// `--threshold-on`: what has to reach it.
     pub threshold_on: Option<Measure>,
+    /// `--no-thresholds`: nothing has to be reached.
+    pub no_thresholds: bool,
 }
 
 /// Why an override cannot be applied.
@@ -54,6 +56,9 @@ impl Config {
                 return Err(OverrideError::Concurrency(concurrency));
             }
             self.run.concurrency = Some(concurrency);
+        }
+        if overrides.no_thresholds {
+            self.run.thresholds = Thresholds::default();
         }
         if overrides.min_pass_rate.is_some() {
             self.run.thresholds.suite = overrides.min_pass_rate;

@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcproctor_proto::agent::{Agent, Credential};
-use mcproctor_proto::server::{Server, Transport};
+use mcproctor_proto::agent::Agent;
+use mcproctor_proto::server::Server;
 use secrecy::SecretString;
+use url::Url;
 
 use super::address::address;
 use super::sandbox::SandboxSettings;
-use crate::record::ServerRecord;
+use crate::record::{JudgeRecord, ServerRecord};
 use crate::threshold::Thresholds;
 
 /// A resolved config. `Debug` shows no secret.
@@ -26,6 +27,8 @@ pub struct Config {
     pub run: RunSettings,
     /// What is written, and where.
     pub report: ReportSettings,
+    /// Who gives a second opinion on every iteration, if anybody does.
+    pub judge: Option<JudgeSettings>,
     /// Things that the user should be told before the run and at the top of every report.
     pub notices: Vec<String>,
 }
@@ -70,6 +73,47 @@ pub struct ReportSettings {
     pub formats: Vec<ReportFormat>,
 }
 
+/// The model that gives a second opinion. `Debug` shows no key.
+#[derive(Clone)]
+pub struct JudgeSettings {
+    /// Its API, up to what stands before `/chat/completions`.
+    pub base_url: Url,
+    /// The model asked for.
+    pub model: String,
+    /// The key, where the endpoint asks for one.
+    pub api_key: Option<SecretString>,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+impl JudgeSettings {
+    /// The endpoint without its query, which may hold a credential.
+    pub fn shown_url(&self) -> String {
+        let mut shown = self.base_url.clone();
+        shown.set_query(None);
+        shown.set_fragment(None);
+        shown.to_string()
+    }
+
+    /// The judge as it is kept with a run.
+    pub fn record(&self) -> JudgeRecord {
+        JudgeRecord {
+            base_url: self.shown_url(),
+            model: self.model.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for JudgeSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JudgeSettings")
+            .field("base_url", &self.shown_url())
+            .field("model", &self.model)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
@@ -77,17 +121,23 @@ pub enum ReportFormat {
     Html,
     /// `results.json`, for programs.
     Json,
+    /// `junit.xml`, for what reads test results.
+    Junit,
+    /// `summary.md`, for a CI job's summary and a comment on a pull request.
+    Markdown,
 }
 
 impl ReportFormat {
     /// Every form.
-    pub const ALL: [Self; 2] = [Self::Html, Self::Json];
+    pub const ALL: [Self; 4] = [Self::Html, Self::Json, Self::Junit, Self::Markdown];
 
     /// The name in config files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
             Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
         }
     }
 }
@@ -100,28 +150,6 @@ impl Config {
             address: address(server),
         };
         self.servers.iter().map(record).collect()
-    }
-
-    /// Every secret of the config, for whoever has to keep them out of what is written: header values, environment values,
-    /// keys and tokens. Empty ones are left out.
-    pub fn secrets(&self) -> Vec<SecretString> {
-        use secrecy::ExposeSecret;
-        let mut secrets: Vec<SecretString> = Vec::new();
-        for server in &self.servers {
-            match &server.transport {
-                Transport::Http(http) => secrets.extend(http.headers.iter().map(|header| header.value.clone())),
-                Transport::Stdio(stdio) => secrets.extend(stdio.env.values().cloned()),
-            }
-        }
-        for agent in &self.run.agents {
-            secrets.extend(agent.env.values().cloned());
-            match &agent.credential {
-                Credential::ApiKey(secret) | Credential::OauthToken(secret) => secrets.push(secret.clone()),
-                Credential::OwnLogin | Credential::None => {}
-            }
-        }
-        secrets.retain(|secret| !secret.expose_secret().is_empty());
-        secrets
     }
 }
 
@@ -138,6 +166,7 @@ impl fmt::Debug for Config {
             .field("source", &self.source)
             .field("run", &self.run)
             .field("report", &self.report)
+            .field("judge", &self.judge)
             .field("notices", &self.notices)
             .finish()
     }

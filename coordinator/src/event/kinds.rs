@@ -2,10 +2,12 @@
 
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::id::RunId;
+use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
+use crate::judge::{Agreement, JudgeVerdict, Judgement};
 use crate::outcome::Outcome;
-use crate::record::{RunRecord, RunState};
+use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Which iteration, and which try at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -84,6 +86,25 @@ pub enum Event {
         /// Milliseconds.
         duration_ms: u64,
     },
+    /// What the judge said of an iteration is durable.
+    Judged {
+        /// The attempt that is the iteration's result.
+        key: AttemptKey,
+        /// What it came to.
+        verdict: JudgeVerdict,
+        /// How that stands to what was measured.
+        agreement: Agreement,
+        /// Why, in its own words; the cause when the judge failed.
+        reasoning: String,
+        /// What it came to about the tone, where that was asked.
+        tone: Option<JudgeVerdict>,
+        /// The model that answered.
+        model: String,
+        /// Tokens and money of everything that it was asked about the attempt.
+        usage: Usage,
+        /// Milliseconds.
+        duration_ms: u64,
+    },
     /// No further attempts are given out; those that run are waited for or killed.
     Stopping {
         /// In words.
@@ -101,6 +122,23 @@ pub enum Event {
         /// How it stands.
         state: RunState,
     },
+}
+
+impl Event {
+    /// That an attempt was judged; `None` when the judgement holds no opinion.
+    pub fn judged(key: AttemptKey, attempt: &AttemptRecord, judgement: &Judgement) -> Option<Self> {
+        let opinion = judgement.opinion.as_ref()?;
+        Some(Self::Judged {
+            key,
+            verdict: opinion.verdict,
+            agreement: Agreement::with(attempt, opinion.verdict),
+            reasoning: opinion.reasoning.clone(),
+            tone: judgement.tone.as_ref().map(|tone| tone.verdict),
+            model: opinion.model.clone(),
+            usage: judgement.usage(),
+            duration_ms: opinion.duration_ms,
+        })
+    }
 }
 
 /// An event and when it happened.

@@ -22,21 +22,22 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// It called no tool of a server under test at all, and neither asked nor gave up in words.
+    /// It left out a call that was expected, or made it too seldom, asked nothing else of a server under test, and neither
+    /// asked nor gave up in words.
     NeverCalled,
-    /// It called tools, but not one that was expected.
+    /// It called other tools, but left out a call that was expected, or made it too seldom.
     WrongTool,
     /// It called the expected tool with arguments that were not those expected.
     WrongArguments,
     /// It called the right tools in another order than the one asked for.
     WrongOrder,
-    /// Every call of an expected tool failed, and it did not get over that.
+    /// A call of an expected tool failed, and no later one of it succeeded.
     ToolError,
     /// It ended its last turn with a question instead of acting.
     AskedInstead,
     /// It said that it could not or would not do it.
     GaveUp,
-    /// It did the work outside the MCP binding.
+    /// It never called an expected tool, and did something outside the MCP binding.
     Escaped,
     /// It did more than it was allowed: forbidden tools, too many calls, the same call twice, too much time, tokens or money.
     TooMuch,
@@ -110,6 +111,26 @@ impl FailureClass {
     }
 }
 
+impl FailureClass {
+    /// What happened, as a sentence for people.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::NeverCalled => "The agent left out an expected call, or made too few of it, and called nothing else.",
+            Self::WrongTool => "The agent called other tools, but left out an expected call, or made too few of it.",
+            Self::WrongArguments => "The agent called the expected tool with other arguments than those expected.",
+            Self::WrongOrder => "The agent made the expected calls in another order.",
+            Self::ToolError => "A call of an expected tool failed, and no later one of it succeeded.",
+            Self::AskedInstead => "The agent ended with a question instead of making the expected call.",
+            Self::GaveUp => "The agent said that it could not or would not do it.",
+            Self::Escaped => "The agent did something outside the servers and never called the expected tool.",
+            Self::TooMuch => "The agent did more than it was allowed to.",
+            Self::WrongAnswer => "The agent made the expected calls, but its answer was not what was expected.",
+            Self::AgentError => "The agent crashed or reported an error of its own.",
+            Self::RanOutOfTime => "The time of a turn was up, most of it the agent's own.",
+        }
+    }
+}
+
 impl InvalidCause {
     /// Every cause, in the order of reports.
     pub const ALL: [Self; 4] = [Self::Server, Self::Model, Self::Exposure, Self::Machinery];
@@ -132,5 +153,33 @@ impl fmt::Display for Outcome {
             Self::Invalid(cause) => write!(f, "invalid ({})", cause.name()),
             Self::Passed | Self::Aborted => f.write_str(self.name()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_class_and_cause_is_documented_and_in_the_schema() {
+        let outcomes = include_str!("../../../docs/outcomes.md");
+        let schema = include_str!("../../../docs/results.schema.json");
+        let names = FailureClass::ALL
+            .map(FailureClass::name)
+            .into_iter()
+            .chain(InvalidCause::ALL.map(InvalidCause::name));
+        for name in names {
+            assert!(outcomes.contains(&format!("`{name}`")), "{name} is not documented");
+            assert!(schema.contains(&format!("\"{name}\"")), "{name} is not in the schema");
+        }
+    }
+
+    #[test]
+    fn every_class_has_a_sentence_of_its_own() {
+        let sentences: BTreeSet<&str> = FailureClass::ALL.map(FailureClass::says).into();
+        assert_eq!(sentences.len(), FailureClass::ALL.len());
+        assert!(sentences.iter().all(|sentence| sentence.ends_with('.')));
     }
 }

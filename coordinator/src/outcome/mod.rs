@@ -1,6 +1,8 @@
 //! What an attempt's recording means: passed, failed or invalid. Pure.
 
+mod failure;
 mod kind;
+mod reply;
 mod verdict;
 
 pub use kind::{FailureClass, InvalidCause, Outcome};

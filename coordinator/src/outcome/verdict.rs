@@ -9,6 +9,7 @@ use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
+use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
 use crate::conversation::Conversation;
 use crate::record::ExpectationResult;
@@ -84,6 +85,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         model(conversation, last_turn),
         time(conversation, last_turn),
         agent_error(last_turn),
+        unchecked(facts.expectations),
         passed(facts.expectations),
         server_lost(conversation, last_turn),
         server(facts.expectations, &conversation.calls),
@@ -91,7 +93,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     rows.into_iter()
         .flatten()
         .next()
-        .unwrap_or_else(|| failed(facts.expectations))
+        .unwrap_or_else(|| failed(facts.expectations, conversation))
 }
 
 fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict> {
@@ -118,7 +120,11 @@ fn machinery(fault: Option<&str>, conversation: &Conversation) -> Option<Verdict
         ));
     }
     // An agent that says it called the server, with nothing on the wire, was kept from it by its own harness.
-    let reported: u32 = conversation.turns.iter().filter_map(|turn| turn.reported_calls).sum();
+    let reported: u32 = conversation
+        .turns
+        .iter()
+        .filter_map(|turn| turn.reported_calls)
+        .fold(0, u32::saturating_add);
     if reported > 0 && conversation.calls.is_empty() {
         return Some(Verdict::again(
             InvalidCause::Machinery,
@@ -280,6 +286,16 @@ fn agent_error(last: Option<&Turn>) -> Option<Verdict> {
     })
 }
 
+/// Everything that could be checked was met, and something could not be checked.
+fn unchecked(expectations: &[ExpectationResult]) -> Option<Verdict> {
+    let first = expectations.iter().find(|expectation| expectation.unchecked)?;
+    let rest_is_met = expectations.iter().all(|it| it.met || it.unchecked);
+    rest_is_met.then(|| {
+        let reason = format!("not checked: {} – {}", first.what, first.why);
+        Verdict::again(InvalidCause::Machinery, reason)
+    })
+}
+
 fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
     expectations
         .iter()
@@ -290,10 +306,15 @@ fn passed(expectations: &[ExpectationResult]) -> Option<Verdict> {
 fn server(expectations: &[ExpectationResult], calls: &[ToolCall]) -> Option<Verdict> {
     let unmet = expectations
         .iter()
-        .filter(|expectation| !expectation.met)
-        .filter_map(|it| it.tool.as_deref());
-    for tool in unmet {
+        .filter(|expectation| expectation.wants_a_call())
+        .filter_map(|it| Some((it.tool.as_deref()?, it)));
+    for (tool, expectation) in unmet {
         let of_tool: Vec<&ToolCall> = calls.iter().filter(|call| call.tool == tool).collect();
+        // A server that did answer calls of the tool kept the agent only from a call that would have counted.
+        let answered = of_tool.iter().any(|call| call.succeeded());
+        if answered && !expectation.differences.is_empty() {
+            continue;
+        }
         let Some(at) = of_tool.iter().rposition(|call| call.server_fault()) else {
             continue;
         };
@@ -342,7 +363,7 @@ fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdi
 
 /// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
 fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
-    let tools_expected = expectations.iter().any(|expectation| expectation.tool.is_some());
+    let tools_expected = expectations.iter().any(ExpectationResult::wants_a_call);
     let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
     (tools_expected && nothing).then(|| {
         Verdict::again(
@@ -352,13 +373,14 @@ fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -
     })
 }
 
-fn failed(expectations: &[ExpectationResult]) -> Verdict {
+fn failed(expectations: &[ExpectationResult], conversation: &Conversation) -> Verdict {
     let unmet: Vec<String> = expectations
         .iter()
-        .filter(|expectation| !expectation.met)
-        .map(|expectation| format!("{}: {}", expectation.what, expectation.why))
+        .filter(|expectation| !expectation.met && !expectation.unchecked)
+        .map(ExpectationResult::unmet_in_words)
         .collect();
-    Verdict::stands(Outcome::Failed(FailureClass::WrongTool), unmet.join("; "))
+    let class = class_of(expectations, conversation);
+    Verdict::stands(Outcome::Failed(class), unmet.join("; "))
 }
 
 /// What the relay saw, or, with the command line's own login, what the agent itself said of the model.

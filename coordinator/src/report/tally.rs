@@ -3,6 +3,11 @@
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::stats::Rate;
 
+/// Whether an outcome says something about the agent, and so is in rates: passed or failed.
+pub(super) fn counts(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Passed | Outcome::Failed(_))
+}
+
 /// How many came to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {

@@ -1,4 +1,4 @@
-//! Cutting long texts.
+//! Cutting long texts, and what cannot be seen in them.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,22 @@ pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     let end = text.floor_char_boundary(most);
     let (kept, rest) = text.split_at(end);
     Cow::Owned(format!("{kept}… [{} more bytes]", rest.len()))
+}
+
+/// Whether a character is not shown or turns the direction of writing, so that it can hide what a text says: format
+/// characters (Unicode 16, general category Cf) that no words need, and the tag characters.
+pub(super) fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::workers::{WorkerCommand, Workers};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::event::{Event, Events};
+use crate::judge::{Judge, Judging};
 use crate::plan::Plan;
 use crate::record::RunState;
 use crate::rpc::{RpcServer, Tokens};
@@ -88,10 +89,22 @@ pub async fn evaluate(
         debug,
     } = setup;
     let store = Store::open(&config.report.out_dir)?;
-    let Begun { run, lock, progress } = match resume {
+    let judge = match &config.judge {
+        Some(settings) => Some(Judge::new(settings, config.redactor(), Arc::clone(&clock))?),
+        None => None,
+    };
+    // It has to hear of what an earlier process of the run finished, too.
+    let heard_by_judge = judge.is_some().then(|| events.listen());
+    let Begun {
+        mut run,
+        lock,
+        progress,
+    } = match resume {
         None => begin(&store, planned.record).await?,
         Some(asked) => go_on(&store, asked, &fingerprint_of_run(&config, &cases), &events).await?,
     };
+    // A resumed run is held against what is asked of it now.
+    run.thresholds = config.run.thresholds;
     let invalid_before = progress.invalid;
     let heard_only_by_others = events.clone();
     let listened = events.listen();
@@ -105,6 +118,16 @@ pub async fn evaluate(
         .clone()
         .keep_writing(listened, heard_only_by_others, stop_reporting.clone());
     let reporting = tokio::spawn(live);
+    let judging = match (&judge, heard_by_judge) {
+        (Some(judge), Some(heard)) => Some(Judging::start(
+            judge.clone(),
+            run.clone(),
+            store.clone(),
+            heard,
+            events.clone(),
+        )?),
+        _ => None,
+    };
 
     let (inputs, receiver) = mpsc::channel(1_024);
     let tokens = Tokens::default();
@@ -133,6 +156,7 @@ pub async fn evaluate(
         heartbeat: HEARTBEAT,
         lease: LEASE,
         debug,
+        judge,
     });
     let schedule = tokio::spawn(scheduler::run(
         work,
@@ -142,6 +166,7 @@ pub async fn evaluate(
         Arc::clone(&clock),
         receiver,
     ));
+    let mut stop_waiting = shutdown.clone();
     let stopping = tokio::spawn(pass_on(shutdown, inputs));
 
     let finished = schedule.await.map_err(RunError::Schedule)?;
@@ -151,6 +176,15 @@ pub async fn evaluate(
     let mut finished = finished?;
     // Those of earlier processes of the run are as invalid as this one's.
     finished.invalid += invalid_before;
+    if let Some(judging) = judging {
+        match judging.finish(async { drop(stop_waiting.asked().await) }).await {
+            Ok(not_waited_for) => finished.cancelled |= not_waited_for,
+            // What it had stored is there, and no result depends on it.
+            Err(error) => events.say(Event::Notice {
+                text: format!("the judge broke off: {error}"),
+            }),
+        }
+    }
 
     let state = if finished.stopped.is_none() {
         RunState::Completed
@@ -170,7 +204,7 @@ pub async fn evaluate(
         state,
     });
     let shortfalls = match state {
-        RunState::Completed => shortfalls_of(&config.run.thresholds, &run, &store.reader()?.tallies(&run.id)?),
+        RunState::Completed => shortfalls_of(&run, &store.reader()?.tallies(&run.id)?),
         RunState::Running | RunState::Aborted => Vec::new(),
     };
     // Everything is durable without it; whoever copies the database file alone has all of it with it.

@@ -56,6 +56,8 @@ pub fn plan(
         seed: config.run.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         notices,
         thresholds: config.run.thresholds,
+        judge: config.judge.as_ref().map(crate::config::JudgeSettings::record),
+        graded_from: None,
     };
     PlannedRun {
         record,
@@ -88,7 +90,7 @@ pub(super) fn fingerprint_of_run(config: &Config, cases: &[TestCase]) -> String 
 }
 
 /// The start in UTC and four random digits, so that names sort by time.
-fn run_id(now_unix_ms: i64) -> RunId {
+pub(super) fn run_id(now_unix_ms: i64) -> RunId {
     let start = jiff::Timestamp::from_millisecond(now_unix_ms).unwrap_or_default();
     RunId::new(format!(
         "{}-{:04x}",

@@ -59,16 +59,14 @@ impl ReportWriter {
         })?;
         let data = StoredRun::new(reader, self.run.clone(), state, self.clock.now_unix_ms())?;
         let formats: Vec<Format> = self.settings.formats.iter().copied().map(format).collect();
-        let written = report::write(&data, &out_dir.join(name), &formats)?;
+        let folder = out_dir.join(name);
+        report::write(&data, &folder, &formats)?;
         point_latest_to(out_dir, name).map_err(|source| ReportError::Write {
             path: out_dir.join("latest"),
             source,
         })?;
-        Ok(if formats.contains(&Format::Html) {
-            written.html
-        } else {
-            written.json
-        })
+        let shown = Format::ALL.into_iter().find(|format| formats.contains(format));
+        Ok(folder.join(shown.unwrap_or(Format::Html).file_name()))
     }
 
     /// Writes the report soon after the first result, and then again and again, until `stop`. `events` is where a reader is
@@ -87,7 +85,10 @@ impl ReportWriter {
                 () = stop.cancelled() => return,
                 envelope = heard.recv() => match envelope {
                     None => return,
-                    Some(envelope) => pending |= matches!(envelope.event, Event::AttemptFinished { last: true, .. }),
+                    Some(envelope) => pending |= matches!(
+                        envelope.event,
+                        Event::AttemptFinished { last: true, .. } | Event::Judged { .. }
+                    ),
                 },
                 () = tokio::time::sleep_until(next), if pending => {
                     pending = false;
@@ -111,6 +112,8 @@ fn format(format: ReportFormat) -> Format {
     match format {
         ReportFormat::Html => Format::Html,
         ReportFormat::Json => Format::Json,
+        ReportFormat::Junit => Format::Junit,
+        ReportFormat::Markdown => Format::Markdown,
     }
 }
 

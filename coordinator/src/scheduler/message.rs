@@ -8,6 +8,7 @@ use mcproctor_proto::server::Server;
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::judge::Judge;
 use crate::record::RunRecord;
 
 /// Where orders for one worker go. It never blocks the schedule; the worker's slots bound what waits in it.
@@ -70,6 +71,8 @@ pub struct Work {
     pub lease: Duration,
     /// Log the headers of proxied requests.
     pub debug: bool,
+    /// Who picks replies and judges tones that gate; needed by test cases that leave that to it.
+    pub judge: Option<Judge>,
 }
 
 /// How the schedule ended.

@@ -1,6 +1,9 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
+mod asked;
+mod asking;
 mod conclude;
+mod judged;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,10 +14,12 @@ use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+use self::asked::{Asked, LastWord};
+use self::asking::Asking;
 use super::message::{Finished, Input, Outbox, Work};
 use super::state::{Effect, State, iteration_id};
 use crate::clock::Clock;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Word};
 use crate::event::{AttemptKey, Event, Events};
 use crate::plan::Slot;
 use crate::record::AttemptRecord;
@@ -29,6 +34,8 @@ struct Attempt {
     worker: String,
     started_at_unix_ms: i64,
     conversation: Conversation,
+    /// What was asked of the judge while the attempt goes on.
+    asked: Asked,
 }
 
 /// Something that was waited for is durable, or cannot be made so.
@@ -46,6 +53,8 @@ enum Stored {
         record: Box<AttemptRecord>,
         result: Result<PutAttempt, StoreError>,
     },
+    /// The calls of an attempt in full were read from its evidence, if they could be.
+    Calls(Box<LastWord>),
 }
 
 struct Task {
@@ -57,7 +66,10 @@ struct Task {
     outboxes: HashMap<String, Outbox>,
     attempts: HashMap<AttemptId, Attempt>,
     storing: HashSet<AttemptId>,
+    /// Attempts that are over and whose calls are being read.
+    reading: HashSet<AttemptId>,
     stored: Sender<Stored>,
+    asking: Asking,
     finished: Finished,
 }
 
@@ -83,18 +95,21 @@ pub async fn run(
         outboxes: HashMap::new(),
         attempts: HashMap::new(),
         storing: HashSet::new(),
+        reading: HashSet::new(),
         stored,
+        asking: Asking::default(),
         finished: Finished::default(),
     };
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         task.dispatch();
-        if task.state.is_done() && task.storing.is_empty() {
+        if task.state.is_done() && task.storing.is_empty() && task.reading.is_empty() {
             break;
         }
         tokio::select! {
             Some(stored) = synced.recv() => task.on_stored(stored)?,
+            Some((question, answer)) = task.asking.next() => task.on_answer(question, answer),
             input = inputs.recv() => match input {
                 Some(input) => task.on_input(input),
                 None => task.on_input(Input::Abandon { reason: "nobody is left to run it".to_owned() }),
@@ -127,6 +142,7 @@ impl Task {
                 self.stop_because(reason.clone());
                 let effects = self.state.cancel();
                 self.perform(effects);
+                self.conclude_without_tone();
             }
             Input::Abandon { reason } => {
                 self.stop_because(reason.clone());
@@ -216,9 +232,13 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
-        let instruction = attempt
-            .conversation
-            .after_turn(report, &case.expected_tools, &case.answers);
+        let instruction = match attempt.conversation.after_turn(report, case) {
+            Word::Tell(instruction) => instruction,
+            Word::AwaitChoice(left) => {
+                self.ask_for_choice(worker, lease, after_turn, left);
+                return;
+            }
+        };
         self.send(
             worker,
             Order::Instruction {
@@ -231,6 +251,7 @@ impl Task {
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
         match stored {
+            Stored::Calls(last) => self.on_calls(*last),
             Stored::Lease {
                 worker,
                 assignment,
@@ -295,6 +316,8 @@ impl Task {
                         },
                     );
                 }
+                // Everything that it had to say was heard; only the judge is waited for.
+                Effect::Lost { lease, .. } if self.awaits_tone(&lease) => {}
                 Effect::Lost { worker, lease, reason } => {
                     self.send(
                         &worker,
@@ -349,6 +372,7 @@ impl Task {
                 worker,
                 started_at_unix_ms,
                 conversation,
+                asked: Asked::default(),
             },
         );
     }

@@ -16,6 +16,8 @@ pub mod suite;
 mod wilson;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod reference;
 
 pub use count::Count;

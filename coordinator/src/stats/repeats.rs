@@ -35,7 +35,7 @@ impl Add for RepeatsAlike {
 
 /// The pairs of one cell, whose iterations fall into groups of identical calls with these sizes.
 pub fn repeats_alike(groups: impl IntoIterator<Item = u64>) -> RepeatsAlike {
-    let pairs = |n: u64| n * n.saturating_sub(1) / 2;
+    let pairs = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
     let (alike, n) = groups
         .into_iter()
         .fold((0, 0), |(alike, n), group| (alike + pairs(group), n + group));

@@ -40,6 +40,14 @@ impl Stored {
         })
     }
 
+    pub(super) fn position(&self) -> (u32, u32, u32) {
+        self.position
+    }
+
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.json.len()
+    }
+
     /// The record, with the row's word on whether it is the result: a resumed run changes that.
     pub(super) fn decode(&self, run: &RunId) -> Result<AttemptRecord, StoreError> {
         let (cell, iteration, attempt) = self.position;
@@ -83,7 +91,7 @@ impl<'a> Pages<'a> {
             last_cell,
             self.filter.last_only,
             PAGE_ROWS as i64,
-            self.filter.up_to.map_or(i64::MAX, |watermark| watermark.0)
+            self.filter.up_to.map_or(i64::MAX, |watermark| watermark.record)
         ])?;
         let mut page = Vec::new();
         let mut bytes = 0;
@@ -141,20 +149,25 @@ pub(super) fn next_late(
 
 /// How many late results there are, and what they cost.
 pub(super) fn late_cost(database: &Connection, run: i64) -> rusqlite::Result<(u64, Usage)> {
-    let count = |value: i64| u64::try_from(value).unwrap_or(0);
-    database.query_row(
-        "SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost_usd) FROM late WHERE run = ?1",
-        [run],
-        |row| {
-            let usage = Usage {
-                input_tokens: row.get::<_, Option<i64>>(1)?.map(count),
-                output_tokens: row.get::<_, Option<i64>>(2)?.map(count),
-                cached_input_tokens: None,
-                cost_usd: row.get(3)?,
-            };
-            Ok((count(row.get(0)?), usage))
-        },
-    )
+    // SQLite's own sum of integers is an error where it is too large.
+    let mut late = database.prepare_cached("SELECT input_tokens, output_tokens, cost_usd FROM late WHERE run = ?1")?;
+    let mut rows = late.query([run])?;
+    let mut count = 0;
+    let mut sum = Usage::default();
+    while let Some(row) = rows.next()? {
+        let tokens = |index: usize| -> rusqlite::Result<Option<u64>> {
+            let tokens: Option<i64> = row.get(index)?;
+            Ok(tokens.map(|tokens| u64::try_from(tokens).unwrap_or(0)))
+        };
+        count += 1;
+        sum.add(&Usage {
+            input_tokens: tokens(0)?,
+            output_tokens: tokens(1)?,
+            cached_input_tokens: None,
+            cost_usd: row.get(2)?,
+        });
+    }
+    Ok((count, sum))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::hash::ContentHash;
 use super::insert::{
     Refusal, check_evidence, create_run, enter_piece, put_attempt, put_late, put_lease, run_key, set_state,
 };
+use super::judgements;
 use super::layout::Layout;
 use super::pack::Packed;
 use super::piece::HEADER;
@@ -85,6 +86,10 @@ pub(super) fn apply(
                 check_evidence(database, &attempt)?;
                 put_late(database, run, &attempt)
             }),
+        ),
+        Command::PutJudgement(judgement, reply) => Answer::Done(
+            reply,
+            alone(transaction, path, |database| judgements::put(database, &judgement)),
         ),
         Command::PutPiece(_, reply) => Answer::Done(reply, pieces.clone()),
         Command::PutObject(header, reply) => Answer::Done(

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::handle::PutAttempt;
 use super::piece::{Piece, PieceHeader};
-use super::row::{AttemptRow, LeaseRow, RunRow};
+use super::row::{AttemptRow, JudgementRow, LeaseRow, RunRow};
 use crate::record::RunState;
 
 /// Where the answer goes; a caller that has given up is no error.
@@ -25,6 +25,8 @@ pub(super) enum Command {
     PutAttempt(AttemptRow, Reply<PutAttempt>),
     /// Store a result that does not count.
     PutLate(AttemptRow, Reply<()>),
+    /// Store what the judge said of an attempt.
+    PutJudgement(JudgementRow, Reply<()>),
     /// Append a small piece of evidence to a pack.
     PutPiece(Piece, Reply<()>),
     /// Enter a large piece whose file is in place and synced.
@@ -37,6 +39,7 @@ impl Command {
         match self {
             Self::CreateRun(run, _) => run.record.len(),
             Self::PutAttempt(attempt, _) | Self::PutLate(attempt, _) => attempt.record.len(),
+            Self::PutJudgement(judgement, _) => judgement.json.len(),
             Self::PutPiece(piece, _) => piece.framed.len(),
             Self::SetState(..) | Self::PutLease(..) | Self::PutObject(..) => 0,
         }
@@ -50,6 +53,7 @@ impl Command {
             | Self::SetState(_, _, reply)
             | Self::PutLease(_, reply)
             | Self::PutLate(_, reply)
+            | Self::PutJudgement(_, reply)
             | Self::PutPiece(_, reply)
             | Self::PutObject(_, reply) => Answer::Done(reply, Ok(())),
         }

@@ -12,8 +12,13 @@ pub struct AttemptFilter {
 }
 
 /// A moment in a store's life; see [`super::Reader::watermark`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Watermark(pub(super) i64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watermark {
+    /// The newest record.
+    pub(super) record: i64,
+    /// The newest judgement.
+    pub(super) judgement: i64,
+}
 
 impl AttemptFilter {
     /// Every attempt.

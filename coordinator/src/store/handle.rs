@@ -17,13 +17,14 @@ use super::layout::Layout;
 use super::object::{self, Compressed};
 use super::pack::PackWriter;
 use super::reader::Reader;
-use super::row::{AttemptRow, LeaseRow, RunRow, sql_int};
+use super::row::{AttemptRow, JudgementRow, LeaseRow, RunRow, sql_int};
 use super::run_lock::RunLock;
 use super::schema;
 use super::spool;
 use super::upload::Upload;
 use super::writer::{QUEUE, Syncs, Writer};
 use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Whether a result counts.
@@ -188,6 +189,15 @@ impl Store {
     pub async fn put_late(&self, run: &RunId, epoch: u64, record: &AttemptRecord) -> Result<(), StoreError> {
         let row = AttemptRow::of(run, epoch, record).await?;
         self.ask(|reply| Command::PutLate(row, reply)).await
+    }
+
+    /// Stores what the judge said of an attempt; it takes the place of what it said before.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what stopped the commit.
+    pub async fn put_judgement(&self, run: &RunId, key: AttemptKey, judgement: &Judgement) -> Result<(), StoreError> {
+        let row = JudgementRow::of(run, key, judgement).await?;
+        self.ask(|reply| Command::PutJudgement(row, reply)).await
     }
 
     /// Stores a piece of evidence that is in memory as a whole. `sha256` is that of `bytes`, in hex. Returns its size.

@@ -2,9 +2,9 @@
 
 use mcproctor_proto::id::RunId;
 use rusqlite::{Connection, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::row::{outcome_from, state_from};
+use super::row::{from_compressed_json, outcome_from, state_from};
 use crate::outcome::Outcome;
 use crate::record::RunState;
 
@@ -36,6 +36,16 @@ pub struct RunHead {
     pub invalid: u64,
     /// Iterations that were stopped while they went on, and that no later attempt has replaced.
     pub aborted: u64,
+    /// The run whose recordings these are, if it was made by judging them again.
+    pub graded_from: Option<RunId>,
+}
+
+/// The part of a run's record that is not in a column.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Origin {
+    #[serde(default)]
+    graded_from: Option<RunId>,
 }
 
 impl RunHead {
@@ -47,14 +57,14 @@ impl RunHead {
     }
 }
 
-/// Reads the runs, the newest first; at most `limit`. `active` is left for the caller.
-pub(super) fn read(database: &Connection, limit: u32) -> rusqlite::Result<Vec<RunHead>> {
+/// Reads the runs, the newest first. `active` is left for the caller.
+pub(super) fn read(database: &Connection) -> rusqlite::Result<Vec<RunHead>> {
     let snapshot = database.unchecked_transaction()?;
     let mut statement = snapshot.prepare_cached(
-        "SELECT key, id, state, started_at_unix_ms, config_file, test_cases, agents, iterations
-         FROM run ORDER BY started_at_unix_ms DESC, key DESC LIMIT ?1",
+        "SELECT key, id, state, started_at_unix_ms, config_file, test_cases, agents, iterations, record
+         FROM run ORDER BY started_at_unix_ms DESC, key DESC",
     )?;
-    let mut rows = statement.query([limit])?;
+    let mut rows = statement.query([])?;
     let mut heads = Vec::new();
     while let Some(row) = rows.next()? {
         let state: String = row.get(2)?;
@@ -71,7 +81,13 @@ pub(super) fn read(database: &Connection, limit: u32) -> rusqlite::Result<Vec<Ru
             failed: 0,
             invalid: 0,
             aborted: 0,
+            graded_from: None,
         };
+        // A damaged record is told of by whoever reads the run.
+        let record = row.get_ref(8)?.as_blob()?;
+        head.graded_from = from_compressed_json::<Origin>(record, || head.id.to_string())
+            .ok()
+            .and_then(|origin| origin.graded_from);
         count(&snapshot, row.get(0)?, &mut head)?;
         heads.push(head);
     }

@@ -17,7 +17,9 @@ use super::progress::{self, Progress};
 use super::row::{from_compressed_json, state_from};
 use super::schema;
 use super::tally::{self, CellTally};
-use super::{attempts, place, run_lock};
+use super::{attempts, judgements, place, run_lock};
+use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
 /// Reads a store, also while others write to it. Its methods block; it can be sent to another thread.
@@ -36,8 +38,46 @@ pub struct LateAttempt {
     pub record: AttemptRecord,
 }
 
+/// An attempt as it is stored.
+#[derive(Debug)]
+pub struct StoredAttempt {
+    run: RunId,
+    row: attempts::Stored,
+}
+
+impl StoredAttempt {
+    /// Index of the cell, from 0.
+    pub fn cell(&self) -> u32 {
+        self.row.position().0
+    }
+
+    /// Number of the iteration in its cell, from 1.
+    pub fn iteration(&self) -> u32 {
+        self.row.position().1
+    }
+
+    /// Number of the attempt, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.row.position().2
+    }
+
+    /// Compressed bytes of its record.
+    pub fn stored_bytes(&self) -> usize {
+        self.row.stored_bytes()
+    }
+
+    /// Its record.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] when it is damaged.
+    pub fn decode(&self) -> Result<AttemptRecord, StoreError> {
+        self.row.decode(&self.run)
+    }
+}
+
 impl Reader {
-    /// Opens the store in `dir` for reading; creates nothing.
+    /// Opens the store in `dir` for reading; creates none. One that an older version has written is brought up to date first,
+    /// and for that `dir` has to be writable.
     ///
     /// # Errors
     /// [`StoreError::Missing`] when there is none, [`StoreError::Newer`], [`StoreError::Foreign`], or what the file
@@ -51,28 +91,33 @@ impl Reader {
         Ok(Self { layout, database })
     }
 
+    /// Another reader of the same store, with a connection of its own.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn another(&self) -> Result<Self, StoreError> {
+        Self::of(self.layout.clone())
+    }
+
     /// The runs, the newest first.
     ///
     /// # Errors
     /// What SQLite refuses.
     pub fn runs(&self) -> Result<Vec<RunHead>, StoreError> {
-        self.heads(u32::MAX)
-    }
-
-    /// The newest run.
-    ///
-    /// # Errors
-    /// What SQLite refuses.
-    pub fn latest_run(&self) -> Result<Option<RunHead>, StoreError> {
-        Ok(self.heads(1)?.pop())
-    }
-
-    fn heads(&self, limit: u32) -> Result<Vec<RunHead>, StoreError> {
-        let mut heads = self.sql(head::read(&self.database, limit))?;
+        let mut heads = self.sql(head::read(&self.database))?;
         for head in &mut heads {
             head.active = run_lock::is_active(&self.layout, &head.id);
         }
         Ok(heads)
+    }
+
+    /// The newest run that was held, and not graded from another one.
+    ///
+    /// # Errors
+    /// What SQLite refuses.
+    pub fn latest_held_run(&self) -> Result<Option<RunId>, StoreError> {
+        let mut runs = self.runs()?.into_iter();
+        Ok(runs.find(|head| head.graded_from.is_none()).map(|head| head.id))
     }
 
     /// A run and how it stands.
@@ -102,11 +147,18 @@ impl Reader {
     /// # Errors
     /// What SQLite refuses.
     pub fn watermark(&self) -> Result<Watermark, StoreError> {
-        // Records are never deleted, so their keys only grow.
-        let newest = self
-            .database
-            .query_row("SELECT ifnull(max(key), 0) FROM record", [], |row| row.get(0));
-        self.sql(newest.map(Watermark))
+        // Neither is ever deleted, so their keys only grow.
+        let newest = self.database.query_row(
+            "SELECT (SELECT ifnull(max(key), 0) FROM record), (SELECT ifnull(max(key), 0) FROM judgement)",
+            [],
+            |row| {
+                Ok(Watermark {
+                    record: row.get(0)?,
+                    judgement: row.get(1)?,
+                })
+            },
+        );
+        self.sql(newest)
     }
 
     /// Visits attempts in the order of cell, iteration and attempt, one at a time: memory does not grow with the run.
@@ -120,6 +172,27 @@ impl Reader {
         filter: AttemptFilter,
         visit: &mut dyn FnMut(AttemptRecord) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let mut damaged = Ok(());
+        self.for_each_stored(run, filter, &mut |stored| match stored.decode() {
+            Ok(record) => visit(record),
+            Err(error) => {
+                damaged = Err(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        damaged
+    }
+
+    /// The same, before the records are decoded, so that other threads can do that.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what SQLite refuses.
+    pub fn for_each_stored(
+        &self,
+        run: &RunId,
+        filter: AttemptFilter,
+        visit: &mut dyn FnMut(StoredAttempt) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let key = self.run_key(run)?;
         let mut pages = attempts::Pages::new(&self.database, key, filter);
         loop {
@@ -128,7 +201,7 @@ impl Reader {
                 return Ok(());
             }
             for row in page {
-                if visit(row.decode(run)?).is_break() {
+                if visit(StoredAttempt { run: run.clone(), row }).is_break() {
                     return Ok(());
                 }
             }
@@ -149,6 +222,36 @@ impl Reader {
         let key = self.run_key(run)?;
         let row = self.sql(attempts::one(&self.database, key, cell, iteration, attempt))?;
         row.map(|row| row.decode(run)).transpose()
+    }
+
+    /// What the judge said of an attempt, up to a moment if one is given; `None` when it said nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreadable`] for a damaged record, or what SQLite refuses.
+    pub fn judgement(
+        &self,
+        run: &RunId,
+        key: AttemptKey,
+        up_to: Option<Watermark>,
+    ) -> Result<Option<Judgement>, StoreError> {
+        let newest = up_to.map_or(i64::MAX, |watermark| watermark.judgement);
+        let json = self.sql(judgements::newest(&self.database, run, key, newest))?;
+        let AttemptKey {
+            cell,
+            iteration,
+            attempt,
+        } = key;
+        let what = || format!("what the judge said of attempt {cell}-{iteration}-{attempt} of the run {run}");
+        json.map(|json| from_compressed_json(&json, what)).transpose()
+    }
+
+    /// How many iterations that passed or failed have no opinion of the judge.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], or what SQLite refuses.
+    pub fn unjudged(&self, run: &RunId) -> Result<u64, StoreError> {
+        let key = self.run_key(run)?;
+        self.sql(judgements::missing(&self.database, key))
     }
 
     /// Visits the results that came too late to count, in order.

@@ -1,5 +1,7 @@
 //! How records lie in rows: a few plain columns for queries, and the whole record as compressed JSON.
 
+use std::cell::RefCell;
+
 use mcproctor_proto::evidence::EvidenceRef;
 use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
@@ -9,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::error::StoreError;
 use super::hash::ContentHash;
 use crate::event::AttemptKey;
+use crate::judge::Judgement;
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{AttemptRecord, RunRecord, RunState};
 
@@ -96,6 +99,26 @@ impl AttemptRow {
     }
 }
 
+/// What the judge said of an attempt, ready for its row.
+#[derive(Debug)]
+pub(super) struct JudgementRow {
+    pub(super) run: RunId,
+    pub(super) key: AttemptKey,
+    pub(super) settled: bool,
+    pub(super) json: Vec<u8>,
+}
+
+impl JudgementRow {
+    pub(super) async fn of(run: &RunId, key: AttemptKey, judgement: &Judgement) -> Result<Self, StoreError> {
+        Ok(Self {
+            run: run.clone(),
+            key,
+            settled: judgement.is_settled(),
+            json: compressed_json(judgement).await?,
+        })
+    }
+}
+
 /// A run's name is also the name of a folder, so it may not lead elsewhere.
 pub(super) fn check_run_id(run: &RunId) -> Result<(), StoreError> {
     let id = run.as_str();
@@ -130,8 +153,27 @@ pub(super) fn from_compressed_json<T: DeserializeOwned>(
     what: impl Fn() -> String,
 ) -> Result<T, StoreError> {
     let unreadable = |why: String| StoreError::Unreadable { what: what(), why };
-    let json = zstd::stream::decode_all(bytes).map_err(|error| unreadable(error.to_string()))?;
+    let json = decompressed(bytes).map_err(|error| unreadable(error.to_string()))?;
     serde_json::from_slice(&json).map_err(|error| unreadable(error.to_string()))
+}
+
+/// A small record is decompressed by what the thread already has: setting that up takes longer than the record.
+fn decompressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    thread_local! {
+        static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    let size = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
+    // What a damaged record says of its size is not believed.
+    let Some(size) = size
+        .and_then(|size| usize::try_from(size).ok())
+        .filter(|size| *size <= LARGE_RECORD)
+    else {
+        return zstd::stream::decode_all(bytes);
+    };
+    DECOMPRESSOR.with_borrow_mut(|slot| match slot {
+        Some(decompressor) => decompressor.decompress(bytes, size),
+        None => slot.insert(zstd::bulk::Decompressor::new()?).decompress(bytes, size),
+    })
 }
 
 /// SQLite's integers are signed; what does not fit is far beyond anything that can happen.

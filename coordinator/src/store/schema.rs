@@ -1,7 +1,7 @@
 //! The database's tables, and how it is opened.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -13,9 +13,12 @@ const APPLICATION_ID: i64 = 0x6d63_7072;
 
 /// How long one process waits for another that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// And how long between two tries where SQLite itself does not wait.
+const SWITCH_PAUSE: Duration = Duration::from_millis(5);
 
 /// A schema version a step; `user_version` counts the steps taken. Steps are never edited, only added.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE run (
         key                INTEGER PRIMARY KEY,
         id                 TEXT NOT NULL UNIQUE,
@@ -91,7 +94,22 @@ const STEPS: &[&str] = &["
         number             INTEGER PRIMARY KEY,
         length             INTEGER NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- What the judge said of attempts; the newest of an attempt counts, so that rows are only ever added.
+    CREATE TABLE judgement (
+        key                INTEGER PRIMARY KEY,
+        run                INTEGER NOT NULL REFERENCES run (key),
+        cell               INTEGER NOT NULL,
+        iteration          INTEGER NOT NULL,
+        attempt            INTEGER NOT NULL,
+        settled            INTEGER NOT NULL,  -- 0: asked for again when the run is resumed
+        json               BLOB NOT NULL      -- Judgement as JSON, compressed
+    ) STRICT;
+
+    CREATE INDEX judgement_of_attempt ON judgement (run, cell, iteration, attempt, key);
+",
+];
 
 /// The newest schema that this version knows.
 const KNOWN: i64 = STEPS.len() as i64;
@@ -121,7 +139,7 @@ pub(super) fn open_writer(layout: &Layout) -> Result<Connection, StoreError> {
 }
 
 fn prepare_writer(connection: &mut Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    switch_to_wal(connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // macOS only: without it a sync does not reach the medium.
     connection.pragma_update(None, "fullfsync", true)?;
@@ -129,6 +147,22 @@ fn prepare_writer(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.set_prepared_statement_cache_capacity(64);
     migrate(connection)
+}
+
+/// SQLite does not wait by itself for others who switch a new database at the same moment.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(SWITCH_PAUSE);
+            }
+            switched => return switched,
+        }
+    }
 }
 
 fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -160,12 +194,18 @@ pub(super) fn open_reader(layout: &Layout) -> Result<Connection, StoreError> {
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(|error| StoreError::database(&path, error))?;
-    if check_version(&connection, &path)? < KNOWN {
-        return Err(StoreError::Missing {
+    match check_version(&connection, &path)? {
+        0 => Err(StoreError::Missing {
             path: layout.root().to_owned(),
-        });
+        }),
+        KNOWN => Ok(connection),
+        // A store of an earlier version gets what it lacks; nothing that it has is touched.
+        _ => {
+            drop(connection);
+            open_writer(layout)?;
+            open_reader(layout)
+        }
     }
-    Ok(connection)
 }
 
 /// The schema version, if the database is ours (or empty) and not newer than this program.
@@ -193,4 +233,45 @@ fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use super::*;
+
+    /// A database as an earlier version left it after so many steps, with one run in it.
+    fn after(steps: usize) -> (tempfile::TempDir, Layout) {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        layout.create().unwrap();
+        let database = Connection::open(layout.database()).unwrap();
+        for step in &STEPS[..steps] {
+            database.execute_batch(step).unwrap();
+        }
+        database
+            .execute_batch("INSERT INTO run VALUES (1, 'r1', 'running', 0, '', 1, 1, 1, x'')")
+            .unwrap();
+        database.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        database.pragma_update(None, "user_version", steps as i64).unwrap();
+        (folder, layout)
+    }
+
+    #[test]
+    fn a_store_of_every_earlier_version_is_read_and_written_with_what_it_has() {
+        type Open = fn(&Layout) -> Result<Connection, StoreError>;
+        for steps in 1..=STEPS.len() {
+            for open in [open_reader as Open, open_writer as Open] {
+                let (_folder, layout) = after(steps);
+                let database = open(&layout).unwrap();
+                assert_eq!(user_version(&database).unwrap(), KNOWN);
+                let count = |table: &str| -> i64 {
+                    let sql = format!("SELECT count(*) FROM {table}");
+                    database.query_row(&sql, [], |row| row.get(0)).unwrap()
+                };
+                assert_eq!((count("run"), count("judgement")), (1, 0), "{steps}");
+            }
+        }
+    }
 }

@@ -2,30 +2,14 @@
 
 use std::path::Path;
 
+use super::expectations::{self, report_conflicts};
+use super::judged::{read_answers, read_tone};
 use super::model::TestCase;
-use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems, Value};
+use crate::record::AnswerChoice;
+use crate::yaml::{Fields, Item, KeyPath, Node, Place, Problems};
 
 /// Keys that later versions know.
-const LATER: [&str; 18] = [
-    "expectedArguments",
-    "order",
-    "forbiddenTools",
-    "maxCalls",
-    "noDuplicateCalls",
-    "expectedResources",
-    "expectedPrompts",
-    "responseContains",
-    "responseOmits",
-    "responseMatches",
-    "maxDurationSeconds",
-    "maxTokens",
-    "maxCostUsd",
-    "expectNoTools",
-    "tone",
-    "workspace",
-    "skillTriggered",
-    "servers",
-];
+const LATER: [&str; 3] = ["workspace", "skillTriggered", "servers"];
 
 /// A test case, and where its name stands.
 pub(super) struct Read {
@@ -48,23 +32,36 @@ pub(super) fn read(file: &str, root: &Node, problems: &mut Problems) -> Option<R
     let prompt = fields
         .require("prompt", problems)
         .and_then(|item| item.filled_text(problems));
-    let expected_tools = read_expected_tools(&mut fields, problems);
+    let read = expectations::read(&mut fields, problems);
+    let none_expected = read.expectations.expect_no_tools;
+    let expected_tools = read_expected_tools(&mut fields, none_expected, problems);
+    if let Some(expected_tools) = &expected_tools {
+        report_conflicts(expected_tools, &read, problems);
+    }
     let answers = match fields.get("answers") {
         Some(item) => read_answers(&item, problems),
-        None => Some(Vec::new()),
+        None => Some((AnswerChoice::InOrder, Vec::new())),
     };
+    let tone = fields.get("tone").map(|item| read_tone(&item, problems));
     let expected_outcome = fields.get("expectedOutcome").map(|item| item.filled_text(problems));
     fields.finish(problems);
     let (name, name_at) = name?;
+    let (answer_choice, answers) = answers?;
     Some(Read {
         case: TestCase {
             name,
             file: file.to_owned(),
             prompt: prompt?.value,
             expected_tools: expected_tools?,
-            answers: answers?,
+            expectations: read.expectations,
+            answers,
             expected_outcome: match expected_outcome {
                 Some(text) => Some(text?.value),
+                None => None,
+            },
+            answer_choice,
+            tone: match tone {
+                Some(tone) => Some(tone?),
                 None => None,
             },
         },
@@ -88,8 +85,12 @@ fn read_name(item: &Item<'_>, problems: &mut Problems) -> Option<(String, Place)
     Some((name.to_owned(), text.place))
 }
 
-fn read_expected_tools(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+/// They may be left out where no tool is to be called.
+fn read_expected_tools(fields: &mut Fields<'_>, none_expected: bool, problems: &mut Problems) -> Option<Vec<String>> {
     let Some(item) = fields.get("expectedTools") else {
+        if none_expected {
+            return Some(Vec::new());
+        }
         let problem = problems.new_problem("the key is missing").at(fields.place());
         let problem = problem.key(&fields.path().key("expectedTools"));
         problems.add(problem.remedy("list the tools that must be called; `expectedTools: []` when there are none"));
@@ -98,17 +99,8 @@ fn read_expected_tools(fields: &mut Fields<'_>, problems: &mut Problems) -> Opti
     texts(&item, problems)
 }
 
-fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    if let Value::Mapping(_) = &item.node.value {
-        let problem = item.problem(problems, "a choice of answers is not supported in this version");
-        problems.add(problem.accepted("a list of texts, sent one after another"));
-        return None;
-    }
-    texts(item, problems)
-}
-
 /// A list of texts that are not empty.
-fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+pub(super) fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let items = item.list(problems)?;
     let texts: Vec<String> = items
         .iter()

@@ -4,6 +4,8 @@
 
 mod bitmcp_eval;
 mod error;
+mod expectations;
+mod judged;
 mod load;
 mod model;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::record::TestCaseRecord;
+use crate::expectation::Expectations;
+use crate::record::{AnswerChoice, TestCaseRecord};
 use crate::source::{FilesystemSource, MemorySource};
 
 fn load_one(text: &str) -> TestCase {
@@ -28,8 +29,11 @@ fn every_key_of_the_format_is_read() {
         file: "case.yaml".to_owned(),
         prompt: "Compare A and B.".to_owned(),
         expected_tools: vec!["get_forecast".to_owned(), "get_forecast".to_owned()],
+        expectations: Expectations::default(),
         answers: vec!["Use A.".to_owned(), "Yes.".to_owned()],
         expected_outcome: Some("Names the warmer one.\n".to_owned()),
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     assert_eq!(case, expected);
     let record = TestCaseRecord::from(&case);
@@ -68,7 +72,7 @@ fn all_problems_of_all_files_are_reported_at_once() {
         ("a-unknown.yaml", "promt: x\nexpectedTools: [a]\n"),
         (
             "b-later.yaml",
-            "prompt: x\nexpectedTools: [a]\nmaxCalls: 3\ntone: kind\nanswers: {choose: judge, from: [a]}\n",
+            "prompt: x\nexpectedTools: [a]\nservers: [x]\ntone: kind\nanswers: {choose: judge, from: [a]}\n",
         ),
         ("c-empty.yaml", "prompt: '  '\nexpectedTools:\nexpectedOutcome: null\n"),
         ("d-missing.yml", "name: d\n"),
@@ -127,6 +131,9 @@ fn the_fingerprint_changes_with_whatever_matters() {
         "prompt: x\nexpectedTools: [a]\nanswers: [b, c]\n",
         "prompt: x\nexpectedTools: [ab]\nanswers: [c]\n",
         "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\nexpectedOutcome: z\n",
+        "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\nmaxCalls: 3\n",
+        "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\nexpectedArguments: {a: {x: '3'}}\n",
+        "prompt: x\nexpectedTools: [a, b]\nanswers: [c]\nexpectedArguments: {a: {x: 3}}\n",
     ] {
         assert_ne!(fingerprint_of(base), fingerprint_of(other), "{other}");
     }
@@ -160,7 +167,115 @@ fn the_documented_test_cases_can_be_read() {
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(examples.len(), 2);
-    assert_eq!(load_one(examples[0]).expected_tools, ["get_forecast", "get_forecast"]);
-    assert!(load_one(examples[1]).prompt.contains("${HOME}"));
+    assert!(examples.len() >= 20, "{}", examples.len());
+    // An example of a key shows the key alone.
+    let whole = |example: &str| match (example.contains("prompt:"), example.contains("expectNoTools: true")) {
+        (true, _) => example.to_owned(),
+        (false, true) => format!("prompt: x\n{example}"),
+        (false, false) if example.contains("expectedTools:") => format!("prompt: x\n{example}"),
+        (false, false) => format!("prompt: x\nexpectedTools: []\n{example}"),
+    };
+    let cases: Vec<TestCase> = examples.iter().map(|example| load_one(&whole(example))).collect();
+    assert_eq!(cases[0].expected_tools, ["get_forecast", "get_forecast"]);
+    assert!(cases.iter().any(|case| case.prompt.contains("${HOME}")));
+}
+
+#[test]
+fn every_expectation_is_read() {
+    let case = load_one(
+        "prompt: x\nexpectedTools: [a, b]\norder: subsequence\nforbiddenTools: [c]\nnoDuplicateCalls: true\n\
+         maxCalls: {total: 5, tools: {a: 2}}\nexpectedResources: ['weather://vienna']\nexpectedPrompts: [brief]\n\
+         responseContains: Vienna\nresponseOmits: [Graz, Linz]\nresponseMatches: '\\d+ °C'\nmaxDurationSeconds: 2.5\n\
+         maxTokens: 10000\nmaxCostUsd: .05\n\
+         expectedArguments: {a: {at: 2025-10-03, id: '3', n: 3}, b: [{}, {$calls: all, x: {$gte: 1}}]}\n",
+    );
+    let stored = serde_json::to_string_pretty(&case.expectations).unwrap();
+    insta::assert_snapshot!(stored);
+    assert_eq!(
+        serde_json::from_str::<Expectations>(&stored).unwrap(),
+        case.expectations
+    );
+}
+
+#[test]
+fn a_prompt_that_calls_nothing_needs_no_list_of_tools() {
+    let case = load_one("prompt: x\nexpectNoTools: true\n");
+    assert!(case.expectations.expect_no_tools && case.expected_tools.is_empty());
+    assert!(report([("a.yaml", "prompt: x\nexpectNoTools: false\n")]).contains("expectedTools: the key is missing"));
+    assert!(
+        load_one("prompt: x\nexpectNoTools: true\nexpectedTools: []\n")
+            .expectations
+            .expect_no_tools
+    );
+}
+
+#[test]
+fn what_is_wrong_with_expectations_is_told_with_its_place() {
+    let file = |text: &str| format!("prompt: x\nexpectedTools: [get_forecast, get_forecast, book]\n{text}");
+    let texts = [
+        "expectedArguments:\n  book:\n    city: {$regx: Vienna}\n    id: 0123\n    name: {$regex: '('}\n    n:\n      $gt: 3\n      $lt: 2\n",
+        "expectedArguments:\n  book:\n    - {city: Vienna}\n    - {city: Vienna}\n  pay: {to: {$schema: {type: text}}}\n",
+        "expectedArguments:\n  book: {$calls: 2, filter: {$any: true, from: 3}}\n  pay: [3]\n",
+        "expectNoTools: true\norder: sequence\nforbiddenTools: [book]\n",
+        "maxCalls: 2\n",
+        "maxCalls:\n  total: 9\n  tools: {get_forecast: 1, pay: -1}\n  toolz: {}\n",
+        "maxCalls: {}\nmaxTokens: 0\nmaxCostUsd: free\nmaxDurationSeconds: -3\nnoDuplicateCalls: yes\n",
+        "responseContains: [Vienna, '']\nresponseMatches: ['a(?=b)']\nexpectedResources: weather://vienna\n",
+        "responseContains: It is sunny in Vienna.\nresponseOmits: [rain, vienna]\n",
+        "forbiddenTools: [pay]\nmaxCalls: {tools: {pay: 3}}\nexpectedArguments: {pay: {$calls: {exactly: 0}, to: me}}\n",
+        "expectedArguments: {book: {a: {$type: [text]}, b: {$gte: three}, c: {$oneOf: 3}, d: {$absent: no}}}\n",
+    ];
+    let files: Vec<(String, String)> = texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| (format!("{:02}.yaml", index + 1), file(text)))
+        .chain([(
+            "12.yaml".to_owned(),
+            "prompt: x\nexpectedTools: []\norder: exact\n".to_owned(),
+        )])
+        .collect();
+    let source = MemorySource::new(files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    insta::assert_snapshot!(load(&source).unwrap_err().to_string());
+}
+
+#[test]
+fn expectations_that_contradict_each_other_are_refused_where_they_stand() {
+    for (expected, told) in [
+        (
+            "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 0}}}\n",
+            "a.yaml:3:24: expectedArguments.t: exactly 0 such calls of `t` are allowed, but 1 are expected",
+        ),
+        (
+            "expectedTools: [t]\norder: exact\nexpectedArguments: {u: {}}\n",
+            "a.yaml:3:8: order: `expectedTools` lists all calls, 0 of `u`, but 1 are expected",
+        ),
+        (
+            "expectedTools: [t]\norder: exact\nexpectedArguments: {t: {$calls: {atLeast: 2}}}\n",
+            "a.yaml:3:8: order: `expectedTools` lists all calls, 1 of `t`, but 2 are expected",
+        ),
+        (
+            "expectedTools: []\nexpectedArguments: {t: [{$calls: all, x: 1}, {x: 2}]}\n",
+            "a.yaml:3:25: expectedArguments.t[0]: every call of `t` is to have these arguments, but one with {\"x\":2}",
+        ),
+        (
+            "expectedTools: []\nexpectedArguments: {t: [{x: 1, y: 2}, {$calls: {exactly: 0}, x: 1}]}\n",
+            "a.yaml:3:39: expectedArguments.t[1]: exactly 0 such calls of `t` are allowed, but 1 are expected",
+        ),
+        (
+            "expectedTools: []\nnoDuplicateCalls: true\nexpectedArguments: {t: {$calls: {atLeast: 2}, $exact: {}}}\n",
+            "a.yaml:4:24: expectedArguments.t: 2 calls of `t` with just these arguments are expected, but no call twice",
+        ),
+    ] {
+        let report = report([("a.yaml", &format!("prompt: x\n{expected}") as &str)]);
+        assert!(report.contains(told), "{expected}: {report}");
+    }
+    for fine in [
+        "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 0}, x: 1}}\n",
+        "expectedTools: [t]\nexpectedArguments: {t: {$calls: {exactly: 1}}}\n",
+        "expectedTools: [t, u]\norder: exact\nexpectedArguments: {u: [{x: 1}, {y: 2}]}\n",
+        "expectedTools: []\nexpectedArguments: {t: [{$calls: all, x: 1}, {y: 2}]}\n",
+        "expectedTools: []\nnoDuplicateCalls: true\nexpectedArguments: {t: {$calls: {atLeast: 2}, x: 1}}\n",
+    ] {
+        load_one(&format!("prompt: x\n{fine}"));
+    }
 }

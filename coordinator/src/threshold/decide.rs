@@ -19,6 +19,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of a cell with so many iterations planned. One without a result counts with the invalid ones: nothing is known of it
+    /// either.
+    pub fn of(planned: u32, passed: u64, failed: u64) -> Self {
+        Self {
+            passed,
+            failed,
+            invalid: u64::from(planned).saturating_sub(passed + failed),
+        }
+    }
+
     fn all(self) -> u64 {
         self.passed + self.failed + self.invalid
     }
@@ -116,12 +126,12 @@ pub fn out_of_reach(thresholds: &Thresholds, test_cases: usize, iterations: u32)
             Some(best) if best >= threshold.get() => None,
             Some(best) => Some(format!(
                 "run.thresholds.{key}: {threshold} cannot be reached on the range's lower end: if all iterations pass, \
-                 it is {:.1}%; raise the iterations or lower the threshold",
+                 it is {:.1}%; raise the iterations, lower the threshold, or try it out with --no-thresholds",
                 best * 100.0
             )),
             None => Some(format!(
                 "run.thresholds.{key}: under {SMALLEST_N_WITH_A_RATE} iterations have no rate to hold against {threshold}; \
-                 raise the iterations, or set run.thresholds.on to lowerEnd"
+                 raise the iterations, or try it out with --no-thresholds"
             )),
         }
     })

@@ -70,6 +70,16 @@ pub(super) fn rate(passed: u64, n: u64) -> Option<String> {
     })
 }
 
+/// The same while a run goes on: `83% pass [61–94%, N=18; not for stopping]`. A range for a fixed N misses the truth more often than
+/// it says for whoever stops as soon as it looks good.
+pub(super) fn live_rate(passed: u64, n: u64) -> Option<String> {
+    let rate = rate(passed, n)?;
+    Some(format!(
+        "{}; not for stopping]",
+        rate.strip_suffix(']').unwrap_or(&rate)
+    ))
+}
+
 /// `96% [94–97%]` for places where the counts stand beside it; `None` with an N below 5.
 pub(super) fn short_rate(passed: u64, n: u64) -> Option<String> {
     if n < SMALLEST_N_FOR_A_RATE {

@@ -58,6 +58,7 @@ mod tests {
         let documented = include_str!("../../../docs/events.md");
         let sample = Sample {
             invalid: 300,
+            judge: true,
             ..Sample::new(2, 3, 2)
         };
         let others = [
@@ -83,6 +84,6 @@ mod tests {
             }
             kinds.insert(kind);
         }
-        assert_eq!(kinds.len(), 10, "{kinds:?}");
+        assert_eq!(kinds.len(), 11, "{kinds:?}");
     }
 }

@@ -6,6 +6,7 @@
 mod figures;
 mod handle;
 mod json;
+mod judge;
 mod marks;
 mod mode;
 mod model;

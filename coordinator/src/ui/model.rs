@@ -8,6 +8,7 @@ use mcproctor_proto::id::RunId;
 use super::marks::{Cell, Counts, Mark};
 use super::text::{clean, width};
 use crate::event::{AttemptKey, Envelope, Event};
+use crate::judge::{Agreement, JudgeTally};
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{RunRecord, RunState};
 
@@ -34,6 +35,9 @@ pub struct View {
     ended_at: Option<i64>,
     finished_here: u64,
     most_running: u64,
+    judged: JudgeTally,
+    /// Iterations of a cell on which the judge disagrees, where there are any.
+    disagreements: BTreeMap<u32, u64>,
 }
 
 /// What was planned, as far as it is shown.
@@ -44,6 +48,8 @@ pub(super) struct Plan {
     pub(super) agents: Vec<AgentLabel>,
     pub(super) test_cases: Vec<String>,
     pub(super) iterations: u32,
+    /// The judge's model.
+    pub(super) judge: Option<String>,
     /// Columns of the widest name of a test case.
     pub(super) name_width: usize,
 }
@@ -109,6 +115,19 @@ impl View {
                 }
             }
             Event::AttemptFinished { key, outcome, last, .. } => self.attempt_finished(*key, *outcome, *last),
+            Event::Judged {
+                key,
+                verdict,
+                agreement,
+                usage,
+                ..
+            } => {
+                self.judged.add(*verdict, *agreement);
+                self.judged.usage.add(usage);
+                if *agreement == Agreement::Disagrees {
+                    *self.disagreements.entry(key.cell).or_default() += 1;
+                }
+            }
             Event::Stopping { reason } => self.stopping = Some(clean(reason)),
             Event::ReportWritten { path } => self.report = Some(path.clone()),
             Event::RunFinished { state, .. } => {
@@ -145,6 +164,7 @@ impl View {
             name_width: test_cases.iter().map(|name| width(name)).max().unwrap_or(0),
             test_cases,
             iterations: run.iterations,
+            judge: run.judge.as_ref().map(|judge| clean(&judge.model)),
         });
         self.cells.resize_with(run.cells(), Cell::default);
         self.started_at = Some(at);
@@ -238,6 +258,19 @@ impl View {
             sum.aborted += counts.aborted;
         }
         sum
+    }
+
+    /// What the judge said so far.
+    pub fn judged(&self) -> &JudgeTally {
+        &self.judged
+    }
+
+    /// On how many iterations of a cell the judge disagrees.
+    pub fn disagreements(&self, cell: usize) -> u64 {
+        let cell = u32::try_from(cell).ok();
+        cell.and_then(|cell| self.disagreements.get(&cell))
+            .copied()
+            .unwrap_or(0)
     }
 
     /// Iterations of the whole run; 0 before the plan is known.

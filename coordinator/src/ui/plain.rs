@@ -1,6 +1,7 @@
 //! The run as lines of a log: no control codes, one line per thing worth one.
 
-use super::figures::{about, clock, counted, file_url, invalid, rate, repeated, short};
+use super::figures::{about, clock, counted, file_url, invalid, live_rate, repeated, short};
+use super::judge;
 use super::marks::Mark;
 use super::model::View;
 use super::summary::summary;
@@ -34,7 +35,7 @@ impl PlainLog {
         let lines = match &envelope.event {
             Event::RunStarted { already, .. } => {
                 self.last_progress_at = at;
-                self.finished_at_last_progress = self.view.totals().finished();
+                self.finished_at_last_progress = self.view.totals().finished() + self.view.judged().answered();
                 self.opening(*already)
             }
             // What is said before the plan stands under it.
@@ -50,10 +51,14 @@ impl PlainLog {
                 .attempt_finished(*key, *outcome, reason, *last, *duration_ms)
                 .map(|line| vec![self.stamped(at, &line)])
                 .unwrap_or_default(),
+            Event::Judged { key, .. } if known => judge::line(&self.view, &envelope.event, &self.name(*key))
+                .map(|line| vec![self.stamped(at, &line)])
+                .unwrap_or_default(),
             Event::Stopping { reason } => vec![self.stamped(at, &format!("stopping: {}", clean(reason)))],
             Event::ReportWritten { path } => vec![format!("report: {}", file_url(path))],
             Event::Notice { .. }
             | Event::AttemptFinished { .. }
+            | Event::Judged { .. }
             | Event::AttemptStarted { .. }
             | Event::TurnStarted { .. }
             | Event::CallStarted { .. }
@@ -71,7 +76,7 @@ impl PlainLog {
         if self.view.plan().is_none() || self.view.state().is_some() {
             return None;
         }
-        let finished = self.view.totals().finished();
+        let finished = self.view.totals().finished() + self.view.judged().answered();
         let moved = finished != self.finished_at_last_progress;
         let due = moved && now - self.last_progress_at >= PROGRESS_EVERY_MS;
         let silent = now - self.last_line_at >= LONGEST_SILENCE_MS && now - self.last_progress_at >= LONGEST_SILENCE_MS;
@@ -181,13 +186,14 @@ impl PlainLog {
             format!("{} failed", totals.failed),
         ];
         parts.extend(invalid(&self.view));
-        parts.extend(rate(totals.passed, totals.decided()));
+        parts.extend(live_rate(totals.passed, totals.decided()));
         parts.push(format!(
             "{} running on {}",
             totals.running,
             counted(self.view.busy_workers() as u64, "worker")
         ));
         parts.extend(repeated(&self.view));
+        parts.extend(judge::progress(&self.view));
         parts.extend(self.view.remaining_ms(now).map(|ms| format!("{} left", about(ms))));
         let oldest = self.view.running().iter().min_by_key(|(_, running)| running.started_at);
         if let Some((key, running)) = oldest.filter(|_| !moved) {

@@ -6,10 +6,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::id::RunId;
+use mcproctor_proto::turn::Usage;
 
 use crate::event::{AttemptKey, Envelope, Event};
+use crate::judge::{Agreement, JudgeVerdict};
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
-use crate::record::{AgentRecord, RunRecord, RunState, TestCaseRecord};
+use crate::record::{AgentRecord, AnswerChoice, JudgeRecord, RunRecord, RunState, TestCaseRecord};
 
 /// When every sample starts: 2026-11-30 06:54:57 UTC.
 pub(crate) const START: i64 = 1_796_021_697_000;
@@ -31,6 +33,8 @@ pub(crate) struct Sample {
     pub(crate) failing: u64,
     /// Of a thousand attempts so many are invalid.
     pub(crate) invalid: u64,
+    /// Whether there is a judge; it agrees with most of what was measured.
+    pub(crate) judge: bool,
 }
 
 impl Sample {
@@ -55,6 +59,7 @@ impl Sample {
             slots,
             failing: 80,
             invalid: 30,
+            judge: false,
         }
     }
 
@@ -74,6 +79,8 @@ impl Sample {
             seed: 7,
             notices: Vec::new(),
             thresholds: Default::default(),
+            judge: self.judge.then(judge),
+            graded_from: None,
         }
     }
 
@@ -201,6 +208,9 @@ impl Sample {
             duration_ms,
         };
         say(duration, finished);
+        if self.judge && last && matches!(outcome, Outcome::Passed | Outcome::Failed(_)) {
+            say(duration + 30, judged(key, outcome, chance));
+        }
         at + duration
     }
 
@@ -228,6 +238,37 @@ impl Sample {
     }
 }
 
+fn judge() -> JudgeRecord {
+    JudgeRecord {
+        base_url: "http://127.0.0.1:11434/v1".to_owned(),
+        model: "qwen2.5:7b".to_owned(),
+    }
+}
+
+fn judged(key: AttemptKey, outcome: Outcome, chance: u64) -> Event {
+    let passed = outcome == Outcome::Passed;
+    let verdict = match (chance / 19 % 8, passed) {
+        (0, _) => JudgeVerdict::Uncertain,
+        (1, _) => JudgeVerdict::Error,
+        (2, true) | (3.., false) => JudgeVerdict::Fail,
+        (2, false) | (3.., true) => JudgeVerdict::Pass,
+    };
+    Event::Judged {
+        key,
+        verdict,
+        agreement: Agreement::between(outcome, verdict),
+        reasoning: "Names a temperature that no tool returned.".to_owned(),
+        tone: None,
+        model: judge().model,
+        usage: Usage {
+            input_tokens: Some(1_200),
+            output_tokens: Some(60),
+            ..Usage::default()
+        },
+        duration_ms: 900,
+    }
+}
+
 fn agent(name: &str) -> AgentRecord {
     AgentRecord {
         name: name.to_owned(),
@@ -246,8 +287,11 @@ fn case(name: &str) -> TestCaseRecord {
         file: format!("{name}.yaml"),
         prompt: "What is the weather in Vienna?".to_owned(),
         expected_tools: vec!["get_forecast".to_owned()],
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     }
 }
 

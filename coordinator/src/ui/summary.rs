@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::figures::{counted, file_url, rate};
+use super::judge;
 use super::marks::{Cell, Counts};
 use super::model::{Plan, View};
 use super::row::Columns;
@@ -31,13 +32,13 @@ pub(super) fn summary(view: &View, columns: usize, resume: Option<&str>, theme: 
 
 /// A line per cell; under the name of its agent when there are several. In a long list only cells that failed have lines.
 fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let layout = Columns::settled(plan, columns);
+    let layout = Columns::settled(plan, columns - judge::room(plan).min(columns));
     let all = view.cells().len() <= MOST_LINES;
     let mut lines = Vec::new();
     let mut listed = 0;
     for (agent, label) in plan.agents.iter().enumerate() {
         let first = agent * plan.test_cases.len();
-        let cells = view.cells().iter().skip(first).take(plan.test_cases.len());
+        let cells = view.cells().iter().enumerate().skip(first).take(plan.test_cases.len());
         if plan.agents.len() > 1 {
             if agent > 0 {
                 lines.push(Line::default());
@@ -45,10 +46,15 @@ fn results(view: &View, plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'
             lines.push(Line::styled(fit(&label.name, columns), theme.strong()));
         }
         let mut unlisted = Unlisted::default();
-        for (cell, name) in cells.zip(&plan.test_cases) {
+        for ((index, cell), name) in cells.zip(&plan.test_cases) {
             if all || (cell.is_failing() && listed < MOST_LINES) {
                 listed += 1;
-                lines.push(layout.settled_line(name, cell, plan.iterations, theme));
+                let mut line = layout.settled_line(name, cell, plan.iterations, theme);
+                let room = columns.saturating_sub(line.width());
+                if let Some(text) = judge::disagreements(view.disagreements(index), room) {
+                    line.push_span(Span::styled(text, theme.warning()));
+                }
+                lines.push(line);
             } else {
                 unlisted.count(cell, plan.iterations);
             }
@@ -106,6 +112,9 @@ fn boxed(view: &View, plan: &Plan, columns: usize, resume: Option<&str>, theme: 
     let details = [failures(view), invalid(view), repeated(view)];
     for line in details.iter().flat_map(|parts| flow(parts, inner)) {
         lines.push((line, theme.warning()));
+    }
+    for line in flow(&judge::summary(view), inner) {
+        lines.push((line, Style::new()));
     }
     if (2..=MOST_AGENTS).contains(&plan.agents.len()) {
         let names = plan

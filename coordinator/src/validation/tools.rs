@@ -1,89 +1,49 @@
 //! `expectedTools`: which tools have to be called, and how often.
 
-use std::collections::BTreeMap;
-
 use mcproctor_proto::call::ToolCall;
 
+use super::checked::{Checked, Hope};
+use super::counted::{counted, with_counts};
+use super::observed::Observed;
 use crate::record::{ExpectationResult, Family};
 
 /// Checks that every expected tool was called successfully, a name N times meaning at least N times.
 ///
 /// Failed calls do not count and are named in the reason; calls of other tools change nothing.
 pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<ExpectationResult> {
-    let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
-    for tool in expected {
-        *wanted.entry(tool).or_default() += 1;
-    }
-    let mut in_order: Vec<&str> = Vec::new();
-    for tool in expected {
-        if !in_order.contains(&tool.as_str()) {
-            in_order.push(tool);
-        }
-    }
-    in_order
-        .into_iter()
-        .map(|tool| {
-            let least = wanted.get(tool).copied().unwrap_or(1);
-            let succeeded = calls
-                .iter()
-                .filter(|call| call.tool == tool && call.succeeded())
-                .count();
-            let failed = calls
-                .iter()
-                .filter(|call| call.tool == tool && !call.succeeded())
-                .count();
-            let met = succeeded >= least;
-            ExpectationResult {
-                family: Family::Tools,
-                what: match least {
-                    1 => format!("{tool} called successfully"),
-                    _ => format!("{tool} called successfully at least {least} times"),
-                },
-                tool: Some(tool.to_owned()),
-                met,
-                why: if met {
-                    String::new()
-                } else {
-                    shortfall(least, succeeded, failed)
-                },
-                differences: Vec::new(),
-                call: None,
-            }
-        })
-        .collect()
+    results(expected, calls).into_iter().map(|it| it.result).collect()
 }
 
-fn shortfall(least: usize, succeeded: usize, failed: usize) -> String {
+pub(super) fn check(expected: &[String], observed: &Observed<'_>) -> Vec<Checked> {
+    results(expected, observed.calls)
+}
+
+fn results(expected: &[String], calls: &[ToolCall]) -> Vec<Checked> {
+    let check = |(tool, least): (&str, usize)| {
+        let of_tool = calls.iter().filter(|call| call.tool == tool);
+        let (succeeded, failed): (Vec<_>, Vec<_>) = of_tool.partition(|call| call.succeeded());
+        let what = match least {
+            1 => format!("{tool} called successfully"),
+            _ => format!("{tool} called successfully at least {least} times"),
+        };
+        let why = (succeeded.len() < least).then(|| shortfall(least, succeeded.len(), failed.len()));
+        Checked::of(Family::Tools, what, why, Hope::Later).about(tool)
+    };
+    with_counts(expected).into_iter().map(check).collect()
+}
+
+pub(super) fn shortfall(least: usize, succeeded: usize, failed: usize) -> String {
     match (succeeded, failed) {
         (0, 0) => "it was never called".to_owned(),
-        (0, failed) => format!("{} failed and none succeeded", calls_in_words(failed)),
-        (succeeded, 0) => format!("{} succeeded, {least} are needed", calls_in_words(succeeded)),
+        (0, failed) => format!("{} failed and none succeeded", counted(failed, "call")),
+        (succeeded, 0) => format!("{} succeeded, {least} are needed", counted(succeeded, "call")),
         (succeeded, failed) => {
             format!(
                 "{} succeeded and {failed} failed, {least} successful ones are needed",
-                calls_in_words(succeeded)
+                counted(succeeded, "call")
             )
         }
     }
-}
-
-fn calls_in_words(count: usize) -> String {
-    if count == 1 {
-        "1 call".to_owned()
-    } else {
-        format!("{count} calls")
-    }
-}
-
-/// Tools that were called without being expected, each once, in the order of their first call.
-pub fn unlisted_tools<'a>(expected: &[String], calls: &'a [ToolCall]) -> Vec<&'a str> {
-    let mut unlisted: Vec<&str> = Vec::new();
-    for call in calls {
-        if !expected.contains(&call.tool) && !unlisted.contains(&call.tool.as_str()) {
-            unlisted.push(&call.tool);
-        }
-    }
-    unlisted
 }
 
 #[cfg(test)]
@@ -107,7 +67,6 @@ mod tests {
         ];
         let results = expected_tools(&names(&["a", "b"]), &calls);
         assert!(results.iter().all(|result| result.met));
-        assert_eq!(unlisted_tools(&names(&["a", "b"]), &calls), ["c"]);
     }
 
     #[test]

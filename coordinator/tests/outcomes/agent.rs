@@ -42,10 +42,10 @@ fn an_agent_that_answers_without_the_tool_fails_and_the_exit_code_is_a_success()
     let ran = bed.run(&[]);
     assert_eq!(ran.code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdict(), "failed/wrong_tool");
+    assert_eq!(results.verdict(), "failed/never_called");
     assert_eq!(
         results.reason(),
-        "get_current_weather called successfully: it was never called"
+        "unmet: get_current_weather called successfully – it was never called"
     );
     assert_eq!(results.only()["attempts"], 1);
 }
@@ -59,11 +59,11 @@ fn a_call_that_ends_in_an_error_result_does_not_count() {
     );
     assert_eq!(bed.run(&[]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdict(), "failed/wrong_tool");
+    assert_eq!(results.verdict(), "failed/tool_error");
     assert_eq!(results.calls(), ["get_current_weather: tool_error"]);
     assert_eq!(
         results.reason(),
-        "get_current_weather called successfully: 1 call failed and none succeeded"
+        "unmet: get_current_weather called successfully – 1 call failed and none succeeded"
     );
 }
 
@@ -89,7 +89,7 @@ fn a_tool_that_is_named_twice_has_to_succeed_twice() {
     );
     assert_eq!(bed.run(&[]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdict(), "failed/wrong_tool");
+    assert_eq!(results.verdict(), "failed/never_called");
     assert!(
         results.reason().contains("1 call succeeded, 2 are needed"),
         "{}",
@@ -192,7 +192,7 @@ fn answers_that_do_not_help_are_all_sent_before_it_counts_as_failed() {
     bed.case_with_answers("weather", "The weather?", &["get_current_weather"], &["Here.", "Now."]);
     assert_eq!(bed.run(&[]).code, Some(0));
     let results = bed.results();
-    assert_eq!(results.verdict(), "failed/wrong_tool");
+    assert_eq!(results.verdict(), "failed/never_called");
     let replies: Vec<_> = results.only()["turns"]
         .as_array()
         .unwrap()

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 const SCHEMA: &str = include_str!("../../../docs/results.schema.json");
 
-const KEYWORDS: [&str; 10] = [
+const KEYWORDS: [&str; 11] = [
+    "description",
     "$ref",
     "type",
     "const",

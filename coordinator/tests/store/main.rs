@@ -8,6 +8,7 @@
 
 mod attempts;
 mod evidence;
+mod judgements;
 mod killed;
 mod opening;
 mod resuming;

@@ -1,7 +1,7 @@
 //! Small records that the tests vary.
 
 use mcproctor::outcome::Outcome;
-use mcproctor::record::{AgentRecord, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
+use mcproctor::record::{AgentRecord, AnswerChoice, AttemptRecord, RunRecord, ServerRecord, TestCaseRecord};
 use mcproctor::store::Store;
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::{CallState, ToolCall};
@@ -28,8 +28,11 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         file: format!("{name}.yaml"),
         prompt: "How is the weather?".to_owned(),
         expected_tools: vec!["get_forecast".to_owned()],
+        expectations: Default::default(),
         answers: Vec::new(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     RunRecord {
         id: RunId::new(id),
@@ -48,6 +51,8 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         seed: 7,
         notices: Vec::new(),
         thresholds: Default::default(),
+        judge: None,
+        graded_from: None,
     }
 }
 
@@ -101,6 +106,7 @@ pub(crate) fn attempt(cell: u32, iteration: u32, attempt: u32, outcome: Outcome)
             turn: 0,
             http_status: Some(200),
         }],
+        requests: Vec::new(),
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),

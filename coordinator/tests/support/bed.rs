@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
+use super::judge::{FakeJudge, Question, Verdict};
 use super::processes::wait_until_gone;
 use super::program::{Ran, Running, place_program};
 use super::results::Results;
@@ -77,6 +78,18 @@ impl Bed {
         let server = self.runtime.block_on(FakeServer::start(answer));
         self.config["mcp"]["url"] = json!(server.url());
         self.servers.push(server);
+    }
+
+    /// Gives the config a judge that answers as `mind` says.
+    pub fn judge(&mut self, mind: impl Fn(&Question) -> Verdict + Send + Sync + 'static) -> FakeJudge {
+        let judge = self.runtime.block_on(FakeJudge::start(mind));
+        self.config["judge"] = json!({ "baseUrl": judge.url(), "model": "judge-1", "timeoutSeconds": 20 });
+        judge
+    }
+
+    /// A test case with any keys.
+    pub fn full_case(&self, name: &str, case: &Value) {
+        fs::write(self.path(&format!("testcases/{name}.yaml")), case.to_string()).unwrap();
     }
 
     /// A test case without answers.

@@ -14,6 +14,7 @@
 )]
 
 mod bed;
+mod judge;
 mod processes;
 mod program;
 mod real;
@@ -21,6 +22,7 @@ mod results;
 mod server;
 
 pub use bed::{Bed, MODEL_KEY, unused_address};
+pub use judge::{FakeJudge, Question, Verdict};
 pub use processes::{Process, descendants, end, marked, wait_until_gone};
 pub use program::{Ran, Running};
 pub use results::Results;

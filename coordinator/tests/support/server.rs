@@ -35,6 +35,8 @@ pub enum Answer {
     Result(Value),
     /// A result with this text.
     Text(String),
+    /// A JSON-RPC error: its code and its message.
+    Error(i32, String),
     /// An HTTP status and nothing else.
     Status(u16),
     /// A body that is no JSON.
@@ -101,6 +103,10 @@ async fn respond(State(mind): State<Mind>, request: Request) -> Response {
         Answer::Usual => usual(&asked),
         Answer::Result(result) => result,
         Answer::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
+        Answer::Error(code, text) => {
+            let error = json!({ "code": code, "message": text });
+            return json_body(json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }).to_string());
+        }
         Answer::Status(status) => return empty(status),
         Answer::Nonsense => return json_body("{\"jsonrpc\": \"2.0\", \"resu".to_owned()),
         Answer::Silence => std::future::pending().await,

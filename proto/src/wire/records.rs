@@ -6,6 +6,7 @@ use super::malformed::{Malformed, optional, required};
 use crate::call::{CallState, ToolCall};
 use crate::evidence::{EvidenceKind, EvidenceRef};
 use crate::exposure::{Exposure, ServerFault};
+use crate::request::McpRequest;
 use crate::traffic::{ModelRefusal, ModelTraffic};
 use crate::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use crate::v1;
@@ -73,6 +74,32 @@ impl TryFrom<v1::ToolCall> for ToolCall {
     }
 }
 
+impl From<&McpRequest> for v1::McpRequest {
+    fn from(request: &McpRequest) -> Self {
+        Self {
+            server: request.server.clone(),
+            method: request.method.clone(),
+            name: request.name.clone(),
+            ok: request.ok,
+            turn: request.turn,
+            started_at_unix_ms: request.started_at_unix_ms,
+        }
+    }
+}
+
+impl From<v1::McpRequest> for McpRequest {
+    fn from(request: v1::McpRequest) -> Self {
+        Self {
+            server: request.server,
+            method: request.method,
+            name: request.name,
+            ok: request.ok,
+            turn: request.turn,
+            started_at_unix_ms: request.started_at_unix_ms,
+        }
+    }
+}
+
 impl From<&Usage> for v1::Usage {
     fn from(usage: &Usage) -> Self {
         Self {
@@ -86,12 +113,16 @@ impl From<&Usage> for v1::Usage {
 
 impl From<v1::Usage> for Usage {
     fn from(usage: v1::Usage) -> Self {
-        Self {
+        let told = Self {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cached_input_tokens: usage.cached_input_tokens,
+            cost_usd: usage.cost_usd,
+        };
+        Self {
             // A number that JSON cannot hold would break every report.
-            cost_usd: usage.cost_usd.filter(|cost| cost.is_finite()),
+            cost_usd: told.reported_cost_usd(),
+            ..told
         }
     }
 }
@@ -215,6 +246,7 @@ impl From<&ModelTraffic> for v1::ModelTraffic {
             waiting_ms: traffic.waiting_ms,
             refusal: traffic.refusal.as_ref().map(v1::ModelRefusal::from),
             response_model: traffic.response_model.clone().unwrap_or_default(),
+            tools_sent: traffic.tools_sent.clone(),
         }
     }
 }
@@ -230,6 +262,7 @@ impl TryFrom<v1::ModelTraffic> for ModelTraffic {
             waiting_ms: traffic.waiting_ms,
             refusal: traffic.refusal.map(TryInto::try_into).transpose()?,
             response_model: optional(traffic.response_model),
+            tools_sent: traffic.tools_sent,
         })
     }
 }

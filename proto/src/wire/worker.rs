@@ -91,6 +91,7 @@ impl v1::TurnFinished {
             lease: Some(lease.into()),
             turn: Some((&report.turn).into()),
             calls: report.calls.iter().map(v1::ToolCall::from).collect(),
+            requests: report.requests.iter().map(v1::McpRequest::from).collect(),
             exposures: report.exposures.iter().map(v1::Exposure::from).collect(),
             traffic: Some((&report.traffic).into()),
         }
@@ -108,6 +109,7 @@ impl v1::TurnFinished {
                 .into_iter()
                 .map(TryInto::try_into)
                 .collect::<Result<_, _>>()?,
+            requests: self.requests.into_iter().map(Into::into).collect(),
             exposures: self.exposures.into_iter().map(Into::into).collect(),
             traffic: traffic(self.traffic)?,
         };
@@ -124,6 +126,7 @@ impl v1::AttemptFinished {
             sandbox: report.sandbox.name().to_owned(),
             evidence: report.evidence.iter().map(v1::EvidenceRef::from).collect(),
             calls: report.calls.iter().map(v1::ToolCall::from).collect(),
+            requests: report.requests.iter().map(v1::McpRequest::from).collect(),
             exposures: report.exposures.iter().map(v1::Exposure::from).collect(),
             traffic: Some((&report.traffic).into()),
             duration_ms: report.duration_ms,
@@ -149,6 +152,7 @@ impl v1::AttemptFinished {
                 .into_iter()
                 .map(TryInto::try_into)
                 .collect::<Result<_, _>>()?,
+            requests: self.requests.into_iter().map(Into::into).collect(),
             exposures: self.exposures.into_iter().map(Into::into).collect(),
             traffic: traffic(self.traffic)?,
             duration_ms: self.duration_ms,

@@ -118,9 +118,11 @@ async fn turn(args: &MinimalArgs, prompt: String) -> Result<Answer, MinimalError
     let mut usage = Tokens::default();
     for _ in 0..args.max_steps {
         let reply = chat.complete(&messages, tools.definitions()).await?;
-        usage.input_tokens += reply.usage.input_tokens;
-        usage.output_tokens += reply.usage.output_tokens;
-        usage.cached_input_tokens += reply.usage.cached_input_tokens;
+        usage.input_tokens = usage.input_tokens.saturating_add(reply.usage.input_tokens);
+        usage.output_tokens = usage.output_tokens.saturating_add(reply.usage.output_tokens);
+        usage.cached_input_tokens = usage
+            .cached_input_tokens
+            .saturating_add(reply.usage.cached_input_tokens);
         messages.push(reply.message);
         if reply.calls.is_empty() {
             if let Some(path) = &args.session {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use tempfile::TempDir;
 
 use crate::link::{LinkError, Piece, piece};
 use crate::proxy::ProxyError;
-use crate::redact::Redactor;
 use crate::sandbox::Sandbox;
+use mcproctor_proto::redact::Redactor;
 
 /// Why what was recorded could not be gathered.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,7 @@ pub(super) struct Cleared {
     pub(super) sandbox: Sandbox,
     pub(super) redactor: Arc<Redactor>,
     pub(super) calls: Vec<ToolCall>,
+    pub(super) requests: Vec<McpRequest>,
     pub(super) exposures: Vec<Exposure>,
     pub(super) traffic: ModelTraffic,
     pub(super) files: Vec<(EvidenceKind, PathBuf)>,
@@ -42,6 +44,7 @@ pub(super) struct Cleared {
 /// What was recorded, ready to be uploaded.
 pub(super) struct Records {
     pub(super) calls: Vec<ToolCall>,
+    pub(super) requests: Vec<McpRequest>,
     pub(super) exposures: Vec<Exposure>,
     pub(super) traffic: ModelTraffic,
     pub(super) pieces: Vec<Piece>,
@@ -56,6 +59,7 @@ impl Cleared {
             sandbox,
             redactor,
             calls,
+            requests,
             exposures,
             traffic,
             files,
@@ -80,6 +84,7 @@ impl Cleared {
         });
         Ok(Records {
             calls,
+            requests,
             exposures,
             traffic,
             pieces: gathering.await??,

@@ -10,6 +10,7 @@ use mcproctor_proto::assignment::{Assignment, Resources, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
 use tempfile::TempDir;
 use url::Url;
@@ -20,9 +21,9 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::redact::Redactor;
 use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
+use mcproctor_proto::redact::Redactor;
 
 /// A gap without a byte from the model that is longer than this counts as waiting for it.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -51,6 +52,17 @@ pub(super) enum SeatError {
     Address(String, url::ParseError),
     #[error("failed to prepare the agent: {0}")]
     Agent(#[from] AgentError),
+}
+
+/// What the proxies recorded of a turn.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Its calls.
+    pub(super) calls: Vec<ToolCall>,
+    /// Its requests that are no calls.
+    pub(super) requests: Vec<McpRequest>,
+    /// Every server as seen so far.
+    pub(super) exposures: Vec<Exposure>,
 }
 
 /// Everything that surrounds one agent.
@@ -145,16 +157,18 @@ impl Seat {
         })
     }
 
-    /// The calls of a turn, and every server as seen so far.
-    pub(super) async fn recorded(&self, turn: u32) -> (Vec<ToolCall>, Vec<Exposure>) {
-        let mut calls = Vec::new();
-        let mut exposures = Vec::new();
+    /// What the proxies recorded of a turn, and every server as seen so far.
+    pub(super) async fn recorded(&self, turn: u32) -> Told {
+        let mut told = Told::default();
         for endpoint in &self.endpoints {
             let snapshot = endpoint.proxy.snapshot().await;
-            calls.extend(snapshot.calls.into_iter().filter(|call| call.turn == turn));
-            exposures.push(snapshot.exposure);
+            told.calls
+                .extend(snapshot.calls.into_iter().filter(|call| call.turn == turn));
+            let requests = snapshot.requests.into_iter();
+            told.requests.extend(requests.filter(|request| request.turn == turn));
+            told.exposures.push(snapshot.exposure);
         }
-        (calls, exposures)
+        told
     }
 
     /// What is known of the model so far.
@@ -187,6 +201,7 @@ impl Seat {
             None => ModelTraffic::default(),
         };
         let mut calls = Vec::new();
+        let mut requests = Vec::new();
         let mut exposures = Vec::new();
         let mut files: Vec<(EvidenceKind, PathBuf)> = vec![
             (EvidenceKind::Transcript, output.stdout),
@@ -195,6 +210,7 @@ impl Seat {
         for (index, endpoint) in endpoints.into_iter().enumerate() {
             let recorded = endpoint.proxy.finish().await?;
             calls.extend(recorded.calls);
+            requests.extend(recorded.requests);
             exposures.push(recorded.exposure);
             files.extend(recorded.calls_file.map(|file| (EvidenceKind::Calls, file)));
             files.extend(recorded.wire_file.map(|file| (EvidenceKind::Wire, file)));
@@ -211,6 +227,7 @@ impl Seat {
             sandbox,
             redactor,
             calls,
+            requests,
             exposures,
             traffic,
             files,
@@ -273,6 +290,9 @@ async fn write(path: &Path, bytes: &[u8]) -> Result<(), LinkError> {
 fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraffic {
     if let Some(refusal) = &mut traffic.refusal {
         refusal.message = redactor.text(std::mem::take(&mut refusal.message));
+    }
+    for tool in &mut traffic.tools_sent {
+        *tool = redactor.name(std::mem::take(tool));
     }
     traffic
 }

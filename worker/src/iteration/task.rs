@@ -18,7 +18,7 @@ use super::state::{Life, Step};
 use super::turn::run_turn;
 use crate::link::Piece;
 use crate::proxy::CallObserver;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// An attempt that is ready to run.
 #[derive(Debug)]
@@ -97,6 +97,7 @@ impl Attempt {
                     sandbox,
                     evidence: records.pieces.iter().map(|piece| piece.reference.clone()).collect(),
                     calls: records.calls,
+                    requests: records.requests,
                     exposures: records.exposures,
                     traffic: records.traffic,
                     duration_ms: ms_since(begun),
@@ -139,11 +140,12 @@ impl Attempt {
                     ));
                     let turn = run_turn(seat, &self.assignment, index, prompt, &self.cancel).await;
                     let ending = turn.ending;
-                    let (calls, exposures) = seat.recorded(index).await;
+                    let told = seat.recorded(index).await;
                     let report = TurnReport {
                         turn,
-                        calls,
-                        exposures,
+                        calls: told.calls,
+                        requests: told.requests,
+                        exposures: told.exposures,
                         traffic: seat.traffic(),
                     };
                     self.say(Says::Turn(self.assignment.lease.clone(), Box::new(report)));

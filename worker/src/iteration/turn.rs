@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::seat::Seat;
 use crate::agent::{Exit, Invocation};
-use crate::redact::Redactor;
 use crate::sandbox::{Limits, Output, ProcessEnd, Spec};
+use mcproctor_proto::redact::Redactor;
 
 /// How often silence is looked for.
 const WATCH: Duration = Duration::from_millis(500);

@@ -23,7 +23,7 @@ use super::reply::{ToAgent, own};
 use super::tap::{Ending, ReplyHead, RequestHead, Tap};
 use super::target::Target;
 use super::upstream::{Connector, Link, SendError, reason};
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// What every connection of one proxy shares.
 pub(super) struct Shared {

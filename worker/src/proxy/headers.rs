@@ -9,7 +9,7 @@ use mcproctor_proto::server::Header;
 use secrecy::ExposeSecret;
 
 use super::error::ProxyError;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// Headers that the proxy adds to every request.
 #[derive(Debug, Default)]
@@ -126,6 +126,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use mcproctor_proto::redact::Named;
 
     fn map(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let mut map = HeaderMap::new();
@@ -140,7 +141,7 @@ mod tests {
             name: "Authorization".to_owned(),
             value: "Bearer sentinel".to_owned().into(),
         };
-        let redactor = Redactor::new([("Authorization", "Bearer sentinel")].into_iter());
+        let redactor = Redactor::new([Named::header("Authorization", "Bearer sentinel")].into_iter());
         (Injected::new(&[header]).unwrap(), redactor)
     }
 

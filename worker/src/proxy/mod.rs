@@ -31,6 +31,7 @@ mod record;
 mod recorder;
 mod redirect;
 mod reply;
+mod requests;
 mod scan;
 mod server;
 mod sse;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mcproctor_proto::server::HttpServer;
 
 use super::record::CallObserver;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// How one recording proxy is set up.
 pub struct ProxyOptions {

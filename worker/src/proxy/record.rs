@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::ProxyError;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// Told of calls on the recorder's thread, never on the way of the bytes.
 pub trait CallObserver: Send {
@@ -191,6 +191,11 @@ impl Records {
     /// A text without secrets.
     pub(super) fn redact_text(&self, text: String) -> String {
         self.redactor.text(text)
+    }
+
+    /// The name of something that a verdict depends on, without credentials.
+    pub(super) fn redact_name(&self, name: String) -> String {
+        self.redactor.name(name)
     }
 
     /// JSON without secrets; still JSON.

@@ -27,8 +27,9 @@ pub(super) struct Skeleton {
 }
 
 /// The keys of `params`, `result` and `error` that the recorder asks for.
-const WANTED: [&str; 9] = [
+const WANTED: [&str; 10] = [
     "name",
+    "uri",
     "isError",
     "resultType",
     "taskId",

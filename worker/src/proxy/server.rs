@@ -11,7 +11,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
-use secrecy::ExposeSecret;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
@@ -26,7 +25,7 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
-use crate::redact::Redactor;
+use mcproctor_proto::redact::{Named, Redactor};
 
 /// How long the listener rests when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -51,11 +50,7 @@ impl Proxy {
         if !options.listen.ip().is_loopback() {
             return Err(ProxyError::NotLoopback(options.listen));
         }
-        let headers = options.upstream.headers.iter();
-        let secrets = headers.map(|header| (header.name.as_str(), header.value.expose_secret()));
-        let query = target.query.clone().unwrap_or_default();
-        let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
-        let redactor = Arc::new(Redactor::new(secrets.chain(parameters)));
+        let redactor = Arc::new(Redactor::new(Named::of_http(&options.upstream)));
         let connector = {
             let (target, ca_pem) = (target.clone(), options.upstream.ca_pem.clone());
             // The machine's certificate authorities are read from disk.

@@ -193,6 +193,7 @@ mod tests {
     use super::*;
     use crate::proxy::gather::Gathered;
     use crate::proxy::message;
+    use crate::proxy::pairing::Sent;
 
     fn answered(request: &str, response: &str) -> Answered {
         let read = |text: &str| {
@@ -204,7 +205,7 @@ mod tests {
             request: read(request),
             response: read(response),
             status: Some(200),
-            started_us: 0,
+            sent: Sent::default(),
             at_us: 0,
         }
     }

@@ -15,14 +15,15 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::endpoint::Upstream;
 use super::error::RelayError;
+use super::overhear::Overheard;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A client of the model API, direct or through the proxy that the environment names.
 #[derive(Clone)]
 pub(super) enum Outbound {
-    Direct(Client<HttpsConnector<HttpConnector>, Incoming>),
-    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Incoming>),
+    Direct(Client<HttpsConnector<HttpConnector>, Overheard>),
+    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Overheard>),
 }
 
 impl Outbound {
@@ -63,7 +64,7 @@ impl Outbound {
         })
     }
 
-    pub(super) async fn send(&self, request: Request<Incoming>) -> Result<Response<Incoming>, Error> {
+    pub(super) async fn send(&self, request: Request<Overheard>) -> Result<Response<Incoming>, Error> {
         match self {
             Self::Direct(client) => client.request(request).await,
             Self::Tunnel(client) => client.request(request).await,

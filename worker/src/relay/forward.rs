@@ -20,6 +20,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream, is_loopback, purpose};
 use super::failure::shorten;
 use super::observe::{Entry, Observed};
+use super::overhear::Overheard;
 use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::traffic::{End, Ledger};
@@ -76,6 +77,7 @@ impl Forward {
         head.headers.remove(EXPECT);
         self.key.apply(&mut head.headers);
 
+        let body = Overheard::new(body, &head.headers, Arc::clone(&self.ledger), id);
         match self.outbound.send(Request::from_parts(head, body)).await {
             Ok(response) => {
                 let (mut head, body) = response.into_parts();

@@ -278,3 +278,85 @@ async fn stopping_closes_open_streams_on_both_sides() {
     assert_eq!(read_to_end(&mut agent).await, b"");
     assert_eq!(read_to_end(&mut api).await, b"");
 }
+
+#[tokio::test]
+async fn the_tools_of_an_answered_request_are_known_and_its_bytes_are_untouched() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let ask = async |body: &'static str, status: &'static str| {
+        let mut agent = connect(&relay).await;
+        agent.write_all(post("/v1/messages", body).as_bytes()).await.unwrap();
+        let (mut api, _) = listener.accept().await.unwrap();
+        let request = read_until(&mut api, body).await;
+        assert!(request.ends_with(&format!("\r\n\r\n{body}")), "{request}");
+        api.write_all(&reply(status, "content-type: application/json\r\n", b"{}"))
+            .await
+            .unwrap();
+        drop(api);
+        read_to_end(&mut agent).await;
+        settled(&relay).await.tools_sent
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(
+        ask(r#"{"tools":[{"name":"refused"}]}"#, "429 Too Many Requests").await,
+        none
+    );
+    assert_eq!(
+        ask(r#"{"tools": [{"name":"b"},{"name":"a"}]}"#, "200 OK").await,
+        ["a", "b"]
+    );
+    assert_eq!(
+        ask(r#"{"tools":[{"name":"a"},{"name":"c"}], "x": "#, "200 OK").await,
+        ["a", "b", "c"]
+    );
+    assert_eq!(ask("no JSON at all", "200 OK").await, ["a", "b", "c"]);
+}
+
+#[tokio::test]
+async fn the_tools_of_a_compressed_request_are_known() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &url).await;
+    let body = zstd::encode_all(&br#"{"tools":[{"type":"function","name":"a"}],"input":"hi"}"#[..], 3).unwrap();
+    let head = format!(
+        "POST /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-encoding: zstd\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut agent = connect(&relay).await;
+    agent.write_all(&[head.as_bytes(), &body].concat()).await.unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    let mut seen = Vec::new();
+    while !seen.ends_with(&body) {
+        let mut piece = [0; 1024];
+        let read = api.read(&mut piece).await.unwrap();
+        assert!(read > 0);
+        seen.extend_from_slice(&piece[..read]);
+    }
+    api.write_all(&reply("200 OK", "content-type: application/json\r\n", b"{}"))
+        .await
+        .unwrap();
+    drop(api);
+    read_to_end(&mut agent).await;
+    assert_eq!(settled(&relay).await.tools_sent, ["a"]);
+}
+
+#[tokio::test]
+async fn a_request_that_is_still_being_written_reaches_the_api_piece_by_piece() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::Anthropic, &url).await;
+    let body = r#"{"tools":[{"name":"a"}],"messages":[]}"#;
+    let request = post("/v1/messages", body);
+    let (first, second) = request.split_at(request.len() - 20);
+    let mut agent = connect(&relay).await;
+    agent.write_all(first.as_bytes()).await.unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    let so_far = read_until(&mut api, "\r\n\r\n{\"tools\":[{").await;
+    assert!(!so_far.contains("messages\":[]"), "the agent has not written that yet");
+    agent.write_all(second.as_bytes()).await.unwrap();
+    read_until(&mut api, "\"messages\":[]}").await;
+    api.write_all(&reply("200 OK", "content-type: application/json\r\n", b"{}"))
+        .await
+        .unwrap();
+    drop(api);
+    read_to_end(&mut agent).await;
+    assert_eq!(settled(&relay).await.tools_sent, ["a"]);
+}

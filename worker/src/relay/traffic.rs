@@ -1,11 +1,12 @@
 //! What the model's side of an attempt comes to. Pure: every time is handed in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 
 use super::endpoint::Purpose;
+use super::offer::NAME_CAP;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,8 @@ pub(super) struct Ledger {
     /// The refusal that stands, and the start of its request.
     refusal: Option<(Instant, ModelRefusal)>,
     response_model: Option<String>,
+    /// Tools of requests that were answered.
+    tools_sent: BTreeSet<String>,
     last_activity: Instant,
 }
 
@@ -61,6 +64,8 @@ struct Open {
     start: Instant,
     /// Since when the agent has waited for a byte; `None` while it has yet to take what is there.
     waiting_since: Option<Instant>,
+    /// The tools that it shows the model.
+    tools: BTreeSet<String>,
 }
 
 impl Ledger {
@@ -77,6 +82,7 @@ impl Ledger {
             answered: Vec::new(),
             refusal: None,
             response_model: None,
+            tools_sent: BTreeSet::new(),
             last_activity: now,
         }
     }
@@ -101,9 +107,17 @@ impl Ledger {
                 purpose,
                 start: now,
                 waiting_since: Some(now),
+                tools: BTreeSet::new(),
             },
         );
         id
+    }
+
+    /// A request that is open shows the model these tools.
+    pub(super) fn offer(&mut self, id: RequestId, tools: BTreeSet<String>) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.tools = tools;
+        }
     }
 
     /// A head or a piece of a body came from the API.
@@ -135,9 +149,9 @@ impl Ledger {
                     self.succeeded = self.succeeded.saturating_add(1);
                     self.response_model = model.or(self.response_model.take());
                     self.refusal.take_if(|(start, _)| *start <= open.start);
-                    self.answered(open.start);
+                    self.answered(open.start, open.tools);
                 }
-                End::Left { answered: true } => self.answered(open.start),
+                End::Left { answered: true } => self.answered(open.start, open.tools),
                 End::Left { answered: false } => {}
                 End::Refused(refusal) => self.refused(open.start, refusal),
             }
@@ -147,7 +161,9 @@ impl Ledger {
             .retain(|start| oldest.is_some_and(|oldest| oldest < *start));
     }
 
-    fn answered(&mut self, start: Instant) {
+    fn answered(&mut self, start: Instant, tools: BTreeSet<String>) {
+        let room = NAME_CAP.saturating_sub(self.tools_sent.len());
+        self.tools_sent.extend(tools.into_iter().take(room));
         if let Some(since) = self.refused_since.take_if(|since| *since <= start) {
             self.waits.add(since, start);
         }
@@ -186,6 +202,7 @@ impl Ledger {
             waiting_ms: u64::try_from(waits.total().as_millis()).unwrap_or(u64::MAX),
             refusal: self.refusal.as_ref().map(|(_, refusal)| refusal.clone()),
             response_model: self.response_model.clone(),
+            tools_sent: self.tools_sent.iter().cloned().collect(),
         }
     }
 

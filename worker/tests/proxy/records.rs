@@ -428,3 +428,54 @@ async fn turns_and_events_follow_the_wire() {
     }
     assert!(proxy.last_activity() <= std::time::Instant::now());
 }
+
+#[tokio::test]
+async fn resources_and_prompts_are_told_once_each_with_their_turn_and_without_secrets() {
+    const SECRET: &str = "sentinel-0815-token";
+    let server = Server::start(|mut conn: Conn| async move {
+        let body = conn.message().await.text();
+        match () {
+            () if body.contains("missing://") => {
+                conn.json(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"no such resource"}}"#)
+                    .await;
+            }
+            () if body.contains("broken") => conn.answer("503 Service Unavailable", "", "busy").await,
+            () => conn.json(result("1", "a")).await,
+        }
+    })
+    .await;
+    let fixture = proxy(format!("http://{}/mcp", server.address), &[("x-token", SECRET)]).await;
+    let ask = |method: &str, key: &str, name: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"{key}":"{name}"}}}}"#)
+    };
+    post(&fixture, &ask("resources/read", "uri", "city://vienna")).await;
+    post(&fixture, &ask("resources/read", "uri", "missing://x")).await;
+    post(&fixture, &ask("resources/list", "cursor", "1")).await;
+    fixture.proxy.set_turn(1);
+    post(&fixture, &ask("prompts/get", "name", "greet")).await;
+    post(&fixture, &ask("prompts/get", "name", "broken")).await;
+    post(&fixture, &ask("resources/read", "uri", &format!("city://{SECRET}"))).await;
+    let told = |requests: &[mcproctor_proto::request::McpRequest]| -> Vec<String> {
+        let line =
+            |it: &mcproctor_proto::request::McpRequest| format!("{} {} {} {}", it.turn, it.method, it.name, it.ok);
+        requests.iter().map(line).collect()
+    };
+    let expected = [
+        "0 resources/read city://vienna true",
+        "0 resources/read missing://x false",
+        "1 prompts/get greet true",
+        "1 prompts/get broken false",
+        "1 resources/read city://[redacted] true",
+    ];
+    let snapshot = fixture.proxy.snapshot().await;
+    assert_eq!(told(&snapshot.requests), expected);
+    let recorded = fixture.proxy.finish().await.unwrap();
+    assert_eq!(told(&recorded.requests), expected);
+    assert!(
+        recorded
+            .requests
+            .iter()
+            .all(|it| it.started_at_unix_ms > 1_600_000_000_000)
+    );
+    assert!(recorded.calls.is_empty());
+}

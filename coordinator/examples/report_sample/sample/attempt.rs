@@ -9,7 +9,8 @@ use mcproctor_proto::exposure::{Exposure, ServerFault};
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::plan::START;
-use super::talk::{TOOLS_SHA256, answer, call, failed_call, turns};
+use super::talk::{answer, call, failed_call, turns};
+use super::tools::TOOLS_SHA256;
 
 /// A small deterministic stand-in for chance, `0..100`.
 pub(super) fn chance(cell: usize, iteration: u32, salt: u64) -> u64 {
@@ -118,12 +119,13 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
         sandbox: SandboxLevel::Process,
         turns,
         calls,
+        requests: Vec::new(),
         expectations: expectations(case, met),
         exposures: vec![Exposure {
             server: "weather".to_owned(),
             initialized: true,
             tools_listed: true,
-            tool_count: 3,
+            tool_count: 4,
             tools_sha256: TOOLS_SHA256.to_owned(),
             server_name: Some("weather-server".to_owned()),
             server_version: Some("1.4.0".to_owned()),
@@ -143,6 +145,7 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
             observed: true,
             requests: 3,
             succeeded: 3,
+            tools_sent: sent_names(run.agent_of(cell).map_or("", |agent| agent.kind.as_str())),
             response_model: run
                 .agent_of(cell)
                 .and_then(|agent| agent.model.clone())
@@ -161,6 +164,18 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
     }
 }
 
+/// The tools as each kind of agent names them to its model.
+fn sent_names(kind: &str) -> Vec<String> {
+    let before = match kind {
+        "claude" => "mcp__weather__",
+        "codex" => "mcp__weather.",
+        _ => "",
+    };
+    ["get_current_weather", "get_forecast", "list_cities", "list_warnings"]
+        .map(|tool| format!("{before}{tool}"))
+        .into()
+}
+
 fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
     let mut tools: Vec<&String> = case.expected_tools.iter().collect();
     tools.dedup();
@@ -175,6 +190,7 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                     if times == 1 { "" } else { "s" }
                 ),
                 tool: Some(tool.clone()),
+                name: None,
                 met,
                 why: if met {
                     String::new()
@@ -183,6 +199,8 @@ fn expectations(case: &TestCaseRecord, met: bool) -> Vec<ExpectationResult> {
                 },
                 differences: Vec::new(),
                 call: None,
+                unchecked: false,
+                broken: false,
             }
         })
         .collect()

@@ -1,6 +1,6 @@
 //! What was planned.
 
-use mcproctor::record::{AgentRecord, RunRecord, ServerRecord, TestCaseRecord};
+use mcproctor::record::{AgentRecord, AnswerChoice, RunRecord, ServerRecord, TestCaseRecord};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 
@@ -13,8 +13,11 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         file: file.to_owned(),
         prompt: prompt.to_owned(),
         expected_tools: expected.iter().map(|tool| (*tool).to_owned()).collect(),
+        expectations: Default::default(),
         answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
         expected_outcome: None,
+        answer_choice: AnswerChoice::InOrder,
+        tone: None,
     };
     let mut test_cases = vec![
         case(
@@ -73,6 +76,8 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         seed: 17_446_744_073_709_551_557,
         notices: Vec::new(),
         thresholds: Default::default(),
+        judge: None,
+        graded_from: None,
     }
 }
 

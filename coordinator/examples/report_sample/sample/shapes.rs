@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
-use mcproctor::record::{Difference, ExpectationResult, Family, RunRecord, RunState};
+use mcproctor::record::{AttemptRecord, Difference, ExpectationResult, Family, RunRecord, RunState};
 use mcproctor::report::MemoryRun;
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::evidence::{EvidenceKind, EvidenceRef};
@@ -13,6 +13,7 @@ use mcproctor_proto::turn::{Escape, EscapeKind, TurnEnding};
 use super::attempt::iteration_of;
 use super::plan::{START, agent, plan};
 use super::talk::{call, failed_call};
+use super::tools::{TOOL_LIST, TOOLS_SHA256};
 
 /// Two agents, five test cases, every outcome.
 pub(crate) fn mixed(iterations: u32) -> MemoryRun {
@@ -21,7 +22,7 @@ pub(crate) fn mixed(iterations: u32) -> MemoryRun {
         agent("claude", "claude", Some("2.1.197"), Some("claude-sonnet-4-5"), false),
         agent("codex", "codex", Some("0.171.0"), Some("gpt-5.4"), true),
     ];
-    run.notices = vec!["The judge block is not run in this version.".to_owned()];
+    run.notices = vec!["The model is scripted: these rates say nothing about any real one.".to_owned()];
     attempts_of(run)
 }
 
@@ -63,8 +64,18 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
         (case.name, case.file, case.prompt) = (said(), said(), said());
         (case.expected_tools, case.answers, case.expected_outcome) = (vec![said()], vec![said()], Some(said()));
     }
+    // The first test case is called as it should be, the second needs no call, the third expects another tool.
+    run.run.test_cases[1].expected_tools.clear();
+    run.run.test_cases[2].expected_tools.push(format!("{words} too"));
+    let mut lost = run.attempts[0].clone();
+    (lost.attempt, lost.last) = (0, false);
+    run.attempts.push(lost);
     for attempt in &mut run.attempts {
-        attempt.outcome = Outcome::Failed(FailureClass::AgentError);
+        attempt.outcome = if attempt.last {
+            Outcome::Failed(FailureClass::AgentError)
+        } else {
+            Outcome::Invalid(InvalidCause::Server)
+        };
         (attempt.reason, attempt.worker) = (said(), said());
         let arguments = serde_json::json!({ words: words });
         let result = serde_json::json!({"content": [{"type": "text", "text": words}]});
@@ -79,7 +90,7 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
             ),
         ];
         for call in &mut attempt.calls {
-            (call.server, call.sha256) = (said(), said());
+            (call.id, call.server, call.sha256) = (said(), said(), said());
         }
         for turn in &mut attempt.turns {
             (turn.prompt, turn.reply, turn.detail, turn.model) = (said(), said(), Some(said()), Some(said()));
@@ -93,16 +104,25 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
         attempt.expectations = vec![ExpectationResult {
             what: said(),
             tool: Some(said()),
+            name: Some(said()),
             met: false,
             why: said(),
             family: Family::Arguments,
-            differences: vec![Difference {
-                at: said(),
-                expected: said(),
-                found: said(),
-            }],
+            differences: vec![
+                Difference {
+                    at: said(),
+                    expected: said(),
+                    found: said(),
+                };
+                2
+            ],
             call: Some(said()),
+            unchecked: false,
+            broken: false,
         }];
+        if attempt.cell == 1 {
+            attempt.expectations[0].family = Family::Response;
+        }
         for exposure in &mut attempt.exposures {
             (exposure.server, exposure.tools_sha256) = (said(), said());
             (exposure.server_name, exposure.server_version) = (Some(said()), Some(said()));
@@ -112,6 +132,9 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
                 at_unix_ms: START,
             }];
         }
+        let mut listed = attempt.exposures[0].clone();
+        listed.tools_sha256 = TOOLS_SHA256.to_owned();
+        attempt.exposures.push(listed);
         attempt.traffic.response_model = Some(said());
         attempt.evidence = vec![EvidenceRef {
             kind: EvidenceKind::Stderr,
@@ -120,7 +143,24 @@ pub(crate) fn hostile(words: &str) -> MemoryRun {
         }];
     }
     run.evidence.insert("stderr".to_owned(), words.as_bytes().to_vec());
+    let list = serde_json::json!([{"name": words, "description": words, "inputSchema": {
+        "type": "object", "additionalProperties": false, "required": [format!("{words} missing")],
+    }}]);
+    run.evidence
+        .insert(TOOLS_SHA256.to_owned(), list.to_string().into_bytes());
     run
+}
+
+/// The plan of [`mixed`] without its attempts, and where they come from: for runs that no memory holds.
+pub(crate) fn plan_of_mixed(iterations: u32) -> RunRecord {
+    let mut run = mixed(1).run;
+    run.iterations = iterations;
+    run
+}
+
+/// The attempts of one iteration of a planned run.
+pub(crate) fn attempts(run: &RunRecord, cell: usize, iteration: u32) -> Vec<AttemptRecord> {
+    iteration_of(run, cell, iteration)
 }
 
 fn attempts_of(run: RunRecord) -> MemoryRun {
@@ -135,7 +175,10 @@ fn attempts_of(run: RunRecord) -> MemoryRun {
         run,
         state: RunState::Completed,
         attempts,
-        evidence: HashMap::from([("stderr".to_owned(), stderr)]),
+        evidence: HashMap::from([
+            ("stderr".to_owned(), stderr),
+            (TOOLS_SHA256.to_owned(), TOOL_LIST.as_bytes().to_vec()),
+        ]),
         now_unix_ms: START + 400_000,
     }
 }

@@ -7,9 +7,7 @@ use mcproctor_proto::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::attempt::chance;
-
-/// Stands for every hash.
-pub(super) const TOOLS_SHA256: &str = "9f1c0de4b7a2c55e1f3a6d7789aa0b4c6e2d1f00112233445566778899aabbcc";
+use super::tools::TOOLS_SHA256;
 
 pub(super) fn turns(
     case: &TestCaseRecord,

@@ -30,7 +30,7 @@ fn read_formats(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<ReportFo
         problems.add(problem.remedy("name at least one form, or leave the key out for all of them"));
     }
     for item in items {
-        if let Some(format) = item.word(&words, &["junit", "markdown"], problems)
+        if let Some(format) = item.word(&words, &[], problems)
             && !formats.contains(&format)
         {
             formats.push(format);

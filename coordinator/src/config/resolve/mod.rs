@@ -7,6 +7,7 @@ mod context;
 mod credential;
 mod env;
 mod header;
+mod judge;
 mod mcp;
 mod path;
 mod run;

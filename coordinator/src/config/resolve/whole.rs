@@ -1,10 +1,11 @@
 //! The file as a whole.
 
-use super::context::{Context, http_url, ranged};
+use super::context::Context;
+use super::judge::resolve_judge;
 use super::mcp::resolve_server;
 use super::path::resolve_path;
 use super::run::resolve_run;
-use crate::config::file::{EvalFile, JudgeSection, ReportSection, TestcasesSection};
+use crate::config::file::{EvalFile, ReportSection, TestcasesSection};
 use crate::config::settings::{Config, ReportFormat, ReportSettings, Source};
 use crate::yaml::Problems;
 
@@ -17,18 +18,21 @@ pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problem
         .and_then(|section| resolve_source(section, context, problems));
     let run = resolve_run(&file.run, context, problems);
     let report = resolve_report(&file.report, context, problems);
-    let notices = file.judge.iter().map(|judge| announce_judge(judge, problems)).collect();
+    let judge = file.judge.as_ref().map(|section| resolve_judge(section, problems));
     if !problems.is_empty() {
         return None;
     }
-    Some(Config {
+    let mut config = Config {
         file: context.file.to_owned(),
         servers: vec![server?],
         source: source?,
         run: run?,
         report: report?,
-        notices,
-    })
+        judge: judge.map_or(Some(None), |judge| judge.map(Some))?,
+        notices: Vec::new(),
+    };
+    config.notices.extend(config.too_short());
+    Some(config)
 }
 
 fn resolve_source(section: &TestcasesSection, context: &Context<'_>, problems: &mut Problems) -> Option<Source> {
@@ -44,17 +48,4 @@ fn resolve_report(section: &ReportSection, context: &Context<'_>, problems: &mut
     };
     let formats = section.formats.clone().unwrap_or_else(|| ReportFormat::ALL.to_vec());
     Some(ReportSettings { out_dir, formats })
-}
-
-fn announce_judge(judge: &JudgeSection, problems: &mut Problems) -> String {
-    if let Some(url) = &judge.base_url {
-        http_url(url, problems);
-    }
-    if let Some(timeout) = &judge.timeout_seconds {
-        ranged::<u32>(timeout, 1..=3600, problems);
-    }
-    format!(
-        "the judge (line {}) is not run in this version: only tool calls are validated",
-        judge.place.line
-    )
 }

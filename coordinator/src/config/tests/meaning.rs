@@ -36,7 +36,7 @@ fn what_is_left_out_has_the_documented_default() {
     );
     assert_eq!(config.run.sandbox, SandboxSettings::default());
     assert_eq!(config.report.out_dir, folder.path("reports"));
-    assert_eq!(config.report.formats, [ReportFormat::Html, ReportFormat::Json]);
+    assert_eq!(config.report.formats, ReportFormat::ALL);
     assert!(config.notices.is_empty());
 }
 
@@ -48,18 +48,57 @@ fn a_config_of_bitmcp_eval_is_taken_as_it_is() {
          path: ./testcases\n\nrun:\n  iterations: 5\n  agents: [claude, codex, claude]\n  timeoutSeconds: 60\n\nreport:\n  \
          outDir: ~/reports\n\njudge:\n  baseUrl: http://127.0.0.1:11434/v1\n  model: qwen2.5:7b\n  timeoutSeconds: 60\n",
     )
-    .and(".env", "MY_API_KEY=k-1\n");
+    .and(".env", "MY_API_KEY=key-1\n");
     let config = folder.load(&environment([]));
-    assert_eq!(header_values(&config), ["k-1"]);
+    assert_eq!(header_values(&config), ["key-1"]);
     assert_eq!(config.run.iterations, 5);
     let names: Vec<&str> = config.run.agents.iter().map(|agent| agent.name.as_str()).collect();
     assert_eq!(names, ["claude", "codex"]);
     assert_eq!(config.run.turn_timeout, Duration::from_secs(60));
     assert_eq!(config.report.out_dir, Path::new("/home/user/reports"));
+    let judge = config.judge.unwrap();
+    assert_eq!(judge.base_url.as_str(), "http://127.0.0.1:11434/v1");
     assert_eq!(
-        config.notices,
-        ["the judge (line 22) is not run in this version: only tool calls are validated"]
+        (judge.model.as_str(), judge.timeout),
+        ("qwen2.5:7b", Duration::from_secs(60))
     );
+    assert!(judge.api_key.is_none() && config.notices.is_empty());
+}
+
+#[test]
+fn a_judge_on_this_machine_needs_no_key_and_any_other_takes_it_from_a_variable() {
+    let judge = |rest: &str, variable: &str| {
+        let folder = Folder::with(&format!(
+            "{SMALLEST}judge: {{baseUrl: 'https://models.example/v1', model: m{rest}}}\n"
+        ));
+        folder.load(&environment([("KEY", variable)])).judge.unwrap()
+    };
+    let plain = judge("", "");
+    assert_eq!(plain.timeout, Duration::from_secs(60));
+    assert!(plain.api_key.is_none());
+    let with_key = judge(
+        ", apiKey: '${KEY}', timeoutSeconds: 5, provider: openai-compatible",
+        "k-1\n",
+    );
+    assert_eq!(with_key.api_key.unwrap().expose_secret(), "k-1");
+    assert_eq!(with_key.timeout, Duration::from_secs(5));
+    assert!(
+        judge(", apiKey: '${KEY}'", "").api_key.is_none(),
+        "an empty variable is no key"
+    );
+}
+
+#[test]
+fn the_judge_is_part_of_what_a_resumed_run_agrees_with_and_its_key_is_not() {
+    let folder = Folder::with(SMALLEST);
+    let print = |judge: &str| {
+        std::fs::write(folder.path("eval.yaml"), format!("{SMALLEST}{judge}")).unwrap();
+        folder.load(&environment([])).fingerprint()
+    };
+    let one = |rest: &str| print(&format!("judge: {{baseUrl: 'http://h/v1', model: m{rest}}}\n"));
+    assert_ne!(print(""), one(""));
+    assert_eq!(one(""), one(", apiKey: k, timeoutSeconds: 7"));
+    assert_ne!(one(""), print("judge: {baseUrl: 'http://h/v1', model: n}\n"));
 }
 
 #[test]
@@ -227,6 +266,7 @@ fn the_command_line_wins() {
         concurrency: Some(2),
         min_pass_rate: Some("95%".parse().unwrap()),
         threshold_on: None,
+        no_thresholds: false,
     };
     let config = load().with_overrides(&overrides).unwrap();
     assert_eq!((config.run.iterations, config.run.concurrency), (100_000, Some(2)));

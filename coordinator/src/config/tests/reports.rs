@@ -65,7 +65,6 @@ run:
   limits: {maxCostUsd: 3}
   until: {}
 report:
-  formats: [junit, markdown]
   s3: {}
 judge: {baseUrl: 'http://h/v1', model: m, provider: x}
 telemetry: {}

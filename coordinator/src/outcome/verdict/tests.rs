@@ -5,7 +5,10 @@ use mcproctor_proto::traffic::ModelTraffic;
 
 use super::*;
 use crate::record::fixtures::{call, exposed, turn};
-use crate::validation::expected_tools;
+use crate::record::{Family, TestCaseRecord};
+use crate::source::MemorySource;
+use crate::testcase;
+use crate::validation::{Observed, check, expected_tools};
 
 /// An attempt whose agent was shown the tools, called what was expected and completed its turn.
 struct Attempt {
@@ -85,9 +88,9 @@ fn an_expectation_unmet_fails_and_stands() {
     let verdict = Attempt::but(|attempt| attempt.conversation.calls.clear()).verdict();
     assert_eq!(
         (verdict.outcome, verdict.next),
-        (Outcome::Failed(FailureClass::WrongTool), Next::Stands)
+        (Outcome::Failed(FailureClass::NeverCalled), Next::Stands)
     );
-    assert_eq!(verdict.reason, "a called successfully: it was never called");
+    assert_eq!(verdict.reason, "unmet: a called successfully – it was never called");
 }
 
 #[test]
@@ -288,10 +291,11 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
         with_calls(vec![broken("b"), call("a", CallState::Ok), call("b", CallState::Ok)]),
         Outcome::Passed
     );
+    let failed = Outcome::Failed(FailureClass::ToolError);
     for handled in [CallState::ToolError, CallState::ProtocolError, CallState::Cancelled] {
         assert_eq!(
             with_calls(vec![call("a", CallState::Ok), call("b", handled)]),
-            unmet,
+            failed,
             "{handled:?}"
         );
     }
@@ -301,7 +305,7 @@ fn a_server_counts_only_where_a_tool_that_mattered_never_succeeded() {
     };
     assert_eq!(
         with_calls(vec![call("a", CallState::Ok), refused]),
-        unmet,
+        failed,
         "a 4xx is the agent's to handle"
     );
 }
@@ -368,7 +372,7 @@ fn a_fault_is_got_over_only_by_a_later_success() {
     assert_eq!(outcome(&[CallState::Ok, CallState::HttpError]), INVALID_SERVER);
     assert_eq!(
         outcome(&[CallState::HttpError, CallState::Ok]),
-        Outcome::Failed(FailureClass::WrongTool),
+        Outcome::Failed(FailureClass::NeverCalled),
         "the agent could have called once more"
     );
 }
@@ -409,4 +413,126 @@ fn an_agent_that_was_offered_no_tool_at_all_is_not_judged() {
     })
     .verdict();
     assert_eq!(verdict.outcome, INVALID_SERVER);
+}
+
+#[test]
+fn what_could_not_be_checked_is_nobodys_fault_and_hides_no_failure() {
+    let unchecked = ExpectationResult {
+        family: Family::Cost,
+        what: "at most 1 US dollars".to_owned(),
+        why: "the agent does not say what turn 1 cost".to_owned(),
+        unchecked: true,
+        ..ExpectationResult::default()
+    };
+    let verdict = |calls: &[&str]| {
+        let attempt = Attempt::good();
+        let calls: Vec<_> = calls.iter().map(|tool| call(tool, CallState::Ok)).collect();
+        let mut expectations = expected_tools(&attempt.expected, &calls);
+        expectations.push(unchecked.clone());
+        decide(&Facts {
+            interrupted: false,
+            machinery_fault: None,
+            conversation: &attempt.conversation,
+            expectations: &expectations,
+        })
+    };
+    let met = verdict(&["a"]);
+    assert_eq!(met.outcome, Outcome::Invalid(InvalidCause::Machinery));
+    assert_eq!(
+        met.reason,
+        "not checked: at most 1 US dollars – the agent does not say what turn 1 cost"
+    );
+    let unmet = verdict(&["b"]);
+    assert!(matches!(unmet.outcome, Outcome::Failed(_)), "{unmet:?}");
+    assert!(!unmet.reason.contains("dollars"), "{}", unmet.reason);
+}
+
+#[test]
+fn only_calls_that_were_asked_for_can_be_kept_from_the_agent_by_the_server() {
+    let mut faulty = call("pay", CallState::HttpError);
+    faulty.http_status = Some(503);
+    let mut attempt = Attempt::good();
+    attempt.conversation.calls.push(faulty);
+    let mut expectations = expected_tools(&attempt.expected, &attempt.conversation.calls);
+    expectations.push(ExpectationResult {
+        family: Family::Forbidden,
+        tool: Some("pay".to_owned()),
+        ..ExpectationResult::default()
+    });
+    let verdict = decide(&Facts {
+        interrupted: false,
+        machinery_fault: None,
+        conversation: &attempt.conversation,
+        expectations: &expectations,
+    });
+    assert!(matches!(verdict.outcome, Outcome::Failed(_)), "{verdict:?}");
+}
+
+/// A test case with these expected arguments, after calls with these arguments of which the last got no answer.
+fn lost_after(expected: &str, calls: &[&str]) -> Verdict {
+    let text = format!("prompt: x\nexpectedTools: []\nexpectedArguments: {expected}\n");
+    let cases = testcase::load(&MemorySource::new([("case.yaml", text.as_str())]))
+        .map_err(|errors| errors.to_string())
+        .unwrap();
+    let mut attempt = Attempt::good();
+    attempt.conversation.calls = calls
+        .iter()
+        .enumerate()
+        .map(|(index, arguments)| {
+            let lost = index + 1 == calls.len();
+            let mut made = call("t", if lost { CallState::HttpError } else { CallState::Ok });
+            made.id = format!("c{index}");
+            made.http_status = Some(if lost { 502 } else { 200 });
+            made.arguments = Some(serde_json::from_str(arguments).unwrap());
+            made
+        })
+        .collect();
+    let observed = Observed {
+        calls: &attempt.conversation.calls,
+        turns: &attempt.conversation.turns,
+        traffic: &attempt.conversation.traffic,
+        requests: &attempt.conversation.requests,
+    };
+    let expectations = check(&TestCaseRecord::from(&cases[0]), &observed);
+    decide(&Facts {
+        interrupted: false,
+        machinery_fault: None,
+        conversation: &attempt.conversation,
+        expectations: &expectations,
+    })
+}
+
+#[test]
+fn what_the_agent_broke_for_good_is_not_excused_by_a_call_that_was_lost_later() {
+    for (expected, calls) in [
+        (
+            "{t: {$calls: {exactly: 0}, danger: true}}",
+            &[r#"{"danger":true}"#, "{}"][..],
+        ),
+        (
+            "{t: {$calls: all, city: Vienna}}",
+            &[r#"{"city":"Graz"}"#, r#"{"city":"Vienna"}"#],
+        ),
+        ("{t: {$calls: {exactly: 1}}}", &["{}", "{}", "{}"]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#, r#"{"city":"Linz"}"#]),
+    ] {
+        let verdict = lost_after(expected, calls);
+        assert!(matches!(verdict.outcome, Outcome::Failed(_)), "{expected}: {verdict:?}");
+    }
+}
+
+#[test]
+fn what_a_good_answer_could_still_have_met_is_the_servers() {
+    for (expected, calls) in [
+        ("{t: {city: Vienna}}", &[r#"{"city":"Vienna"}"#][..]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#]),
+        ("{t: {city: Vienna}}", &[r#"{"city":"Graz"}"#, r#"{"city":"Vienna"}"#]),
+        ("{t: {$calls: {exactly: 2}}}", &["{}", "{}"]),
+        ("{t: {$calls: all, city: Vienna}}", &[r#"{"city":"Vienna"}"#]),
+    ] {
+        let verdict = lost_after(expected, calls);
+        assert_eq!(verdict.outcome, INVALID_SERVER, "{expected}: {verdict:?}");
+    }
+    let met = lost_after("{t: {$calls: {exactly: 0}, danger: true}}", &["{}"]);
+    assert_eq!(met.outcome, Outcome::Passed);
 }

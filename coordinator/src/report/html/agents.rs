@@ -1,11 +1,12 @@
 //! Agents compared.
 
 use crate::record::RunRecord;
+use crate::report::suite::{Suite, suite};
 use crate::report::{Figures, Group};
-use crate::stats::Rate;
+use crate::stats::{PassHatK, RepeatsAlike};
 
-use super::figure::{count, dollars, duration, median_and_tail};
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::words::{count, dollars, duration, median_and_tail, percent, percent_range};
 
 /// One agent.
 pub(super) struct AgentView {
@@ -18,6 +19,8 @@ pub(super) struct AgentView {
     pub(super) invalid: Option<String>,
     /// Test cases that passed every time.
     pub(super) always: RateView,
+    pub(super) in_a_row: String,
+    pub(super) alike: Option<String>,
     pub(super) server_faults: RateView,
     pub(super) attempts: u64,
     pub(super) with_escapes: u64,
@@ -35,8 +38,7 @@ impl AgentView {
             .filter_map(|(index, agent)| {
                 let group = figures.agents.get(index)?;
                 let cells = figures.cells.get(index * columns..(index + 1) * columns)?;
-                let counted: Vec<_> = cells.iter().filter(|cell| cell.group.tally.pass_rate().n > 0).collect();
-                let always = counted.iter().filter(|cell| cell.group.tally.failed() == 0).count();
+                let suite = suite(cells);
                 let mut facts = vec![("kind", agent.kind.clone())];
                 facts.extend(agent.version.clone().map(|version| ("version", version)));
                 facts.extend(agent.model.clone().map(|model| ("model asked for", model)));
@@ -53,18 +55,12 @@ impl AgentView {
                         other => other.to_owned(),
                     },
                 ));
-                Some(Self::of(
-                    agent.name.clone(),
-                    facts,
-                    agent.own_login,
-                    group,
-                    Rate::of(always as u64, counted.len() as u64),
-                ))
+                Some(Self::of(agent.name.clone(), facts, agent.own_login, group, &suite))
             })
             .collect()
     }
 
-    fn of(name: String, facts: Vec<(&'static str, String)>, own_login: bool, group: &Group, always: Rate) -> Self {
+    fn of(name: String, facts: Vec<(&'static str, String)>, own_login: bool, group: &Group, suite: &Suite) -> Self {
         Self {
             name,
             facts,
@@ -72,7 +68,9 @@ impl AgentView {
             rate: RateView::of(group.tally.pass_rate()),
             failed: failed_by_class(&group.tally),
             invalid: invalid_by_cause(&group.tally),
-            always: RateView::of(always),
+            always: RateView::of(suite.distinct.rate),
+            in_a_row: in_a_row(suite),
+            alike: alike(suite.repeats),
             server_faults: RateView::of(group.attempts.server_fault_rate()),
             attempts: group.attempts.total(),
             with_escapes: group.with_escapes,
@@ -86,6 +84,31 @@ impl AgentView {
             }),
         }
     }
+}
+
+/// `2: 81% (60–93%), 4: 66% (36–87%)`.
+fn in_a_row(suite: &Suite) -> String {
+    match &suite.in_a_row {
+        Ok(lengths) => {
+            let words = |it: &PassHatK| match it.range {
+                Some(range) => format!("{}: {} ({})", it.k, percent(it.estimate), percent_range(range)),
+                None => format!("{}: {}", it.k, percent(it.estimate)),
+            };
+            lengths.iter().map(words).collect::<Vec<_>>().join(", ")
+        }
+        Err(why) => why.to_string(),
+    }
+}
+
+/// `12 of 15 pairs, 80%`.
+fn alike(repeats: RepeatsAlike) -> Option<String> {
+    let share = repeats.share()?;
+    Some(format!(
+        "{} of {} pairs, {}",
+        repeats.alike,
+        repeats.pairs,
+        percent(share)
+    ))
 }
 
 /// The level that was planned, and any other that attempts really ran in.

@@ -1,5 +1,7 @@
 //! Everything about one iteration, as the page's script shows it.
 
+use std::borrow::Cow;
+
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
@@ -14,6 +16,7 @@ use crate::report::text::cut;
 use crate::report::time::rfc3339;
 use crate::report::{EarlierAttempt, Iteration, ReportError, RunData};
 
+use super::judge::JudgementView;
 use super::row::why;
 
 /// Arguments and results are cut here; `results.json` keeps more.
@@ -33,6 +36,8 @@ const MOST_CALLS: usize = 500;
 pub(super) struct DetailView<'a> {
     iteration: u32,
     earlier: Vec<EarlierView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<JudgementView>,
     #[serde(flatten)]
     result: Option<ResultView<'a>>,
 }
@@ -71,8 +76,8 @@ struct ResultView<'a> {
 #[serde(rename_all = "camelCase")]
 struct TurnView<'a> {
     index: u32,
-    prompt: String,
-    reply: String,
+    prompt: Cow<'a, str>,
+    reply: Cow<'a, str>,
     ending: TurnEnding,
     detail: Option<&'a str>,
     duration_ms: u64,
@@ -89,8 +94,8 @@ struct CallView<'a> {
     tool: &'a str,
     turn: u32,
     state: &'static str,
-    arguments: Option<String>,
-    result: Option<String>,
+    arguments: Option<Cow<'a, str>>,
+    result: Option<Cow<'a, str>>,
     error: Option<&'a str>,
     /// From the start of the attempt.
     after_ms: i64,
@@ -125,6 +130,7 @@ impl<'a> DetailView<'a> {
         Ok(Self {
             iteration: iteration.number,
             earlier: iteration.earlier.iter().map(EarlierView::of).collect(),
+            judge: JudgementView::of(iteration),
             result: match &iteration.result {
                 Some(result) => Some(ResultView::of(result, stderr(data, result)?)),
                 None => None,
@@ -179,8 +185,8 @@ impl<'a> TurnView<'a> {
     fn of(turn: &'a Turn) -> Self {
         Self {
             index: turn.index,
-            prompt: cut(&turn.prompt, MOST_TEXT_BYTES).into_owned(),
-            reply: cut(&turn.reply, MOST_TEXT_BYTES).into_owned(),
+            prompt: cut(&turn.prompt, MOST_TEXT_BYTES),
+            reply: cut(&turn.reply, MOST_TEXT_BYTES),
             ending: turn.ending,
             detail: turn.detail.as_deref(),
             duration_ms: turn.duration_ms,
@@ -197,7 +203,7 @@ impl<'a> TurnView<'a> {
 
 impl<'a> CallView<'a> {
     fn of(call: &'a ToolCall, attempt: &AttemptRecord) -> Self {
-        let text = |raw: &Option<Box<RawValue>>| raw.as_ref().map(|raw| cut(raw.get(), MOST_JSON_BYTES).into_owned());
+        let text = |raw: &'a Option<Box<RawValue>>| raw.as_deref().map(|raw| cut(raw.get(), MOST_JSON_BYTES));
         Self {
             server: &call.server,
             tool: &call.tool,

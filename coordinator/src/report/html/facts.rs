@@ -2,7 +2,7 @@
 
 use crate::report::{Figures, RunData};
 
-use super::figure::counted;
+use crate::report::words::counted;
 
 /// One line of facts.
 pub(super) struct Fact {

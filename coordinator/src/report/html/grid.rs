@@ -3,7 +3,7 @@
 use crate::record::{AgentRecord, RunRecord};
 use crate::report::{Figures, Group};
 
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
 
 /// Rows shown before "show all".
 const FIRST_ROWS: usize = 12;

@@ -1,11 +1,13 @@
 //! The first lines of the page: what was run, and what it came to.
 
 use crate::record::{RunRecord, RunState};
+use crate::report::gate::Gate;
 use crate::report::time::{readable, rfc3339};
 use crate::report::{Figures, RunData};
+use crate::threshold::Shortfall;
 
-use super::figure::{count, counted, dollars, duration, median_and_tail};
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
+use crate::report::words::{count, counted, dollars, duration, median_and_tail};
 
 /// What stands at the top.
 pub(super) struct HeadlineView {
@@ -23,6 +25,62 @@ pub(super) struct HeadlineView {
     pub(super) planned: u64,
     pub(super) tiles: Vec<Tile>,
     pub(super) notices: Vec<String>,
+    pub(super) gate: Option<GateView>,
+}
+
+/// The thresholds of the run, and what became of them.
+pub(super) struct GateView {
+    pub(super) asked: String,
+    pub(super) verdict: &'static str,
+    /// A sentence for each that was not met, the first ones.
+    pub(super) missed: Vec<MissedView>,
+    /// Not shown.
+    pub(super) more: usize,
+}
+
+/// A sentence about a threshold, the name of a test case in it apart.
+pub(super) struct MissedView {
+    pub(super) before: String,
+    /// `None` where it is about the suite.
+    pub(super) test_case: Option<String>,
+    pub(super) after: String,
+}
+
+impl MissedView {
+    fn of(shortfall: &Shortfall) -> Self {
+        let sentence = shortfall.to_string();
+        let parts = shortfall.test_case.as_ref().and_then(|name| {
+            let (before, after) = sentence.split_once(&format!("`{name}`"))?;
+            Some((before.to_owned(), name.clone(), after.to_owned()))
+        });
+        match parts {
+            Some((before, name, after)) => Self {
+                before,
+                test_case: Some(name),
+                after,
+            },
+            None => Self {
+                before: sentence,
+                test_case: None,
+                after: String::new(),
+            },
+        }
+    }
+}
+
+/// Thresholds shown as not met at most.
+const MOST_MISSED: usize = 20;
+
+impl From<Gate> for GateView {
+    fn from(gate: Gate) -> Self {
+        let missed = gate.missed.as_deref().unwrap_or_default();
+        Self {
+            verdict: gate.verdict(),
+            missed: missed.iter().take(MOST_MISSED).map(MissedView::of).collect(),
+            more: missed.len().saturating_sub(MOST_MISSED),
+            asked: gate.asked,
+        }
+    }
 }
 
 /// One headline figure.
@@ -72,6 +130,7 @@ impl HeadlineView {
             planned: run.total_iterations(),
             tiles: tiles(run, figures),
             notices: notices(run, figures),
+            gate: Gate::of(run, data.state(), figures).map(Into::into),
         }
     }
 }
@@ -156,6 +215,7 @@ fn tiles(run: &RunRecord, figures: &Figures) -> Vec<Tile> {
             .unwrap_or_default();
         tiles.push(tile("none", "cost", dollars(cost), each));
     }
+    tiles.extend(super::judge::tile(figures));
     tiles
 }
 

@@ -6,17 +6,22 @@
 //! content security policy allows that one script and that one style by their hashes.
 
 mod agents;
+mod budget;
+mod classes;
+mod confusion;
 mod detail;
+mod draft;
 mod embed;
+mod example;
 mod facts;
-mod figure;
+mod forest;
 mod grid;
 mod headline;
+mod judge;
 mod page;
 mod pieces;
-mod rate;
 mod row;
 mod tools;
-mod write;
+mod trouble;
 
-pub(super) use write::write;
+pub(super) use draft::{Draft, Part, render};

@@ -4,16 +4,22 @@ use askama::Template;
 use mcproctor_proto::turn::EscapeKind;
 use serde::Serialize;
 
+use crate::expectation::Expectations;
 use crate::record::RunState;
 use crate::report::{Figures, ReportError, RunData};
 
 use super::agents::AgentView;
+use super::classes::ClassesView;
+use super::confusion::ConfusionView;
 use super::embed::{csp_hash, json_for_script};
 use super::facts::{Fact, facts};
+use super::forest::ForestView;
 use super::grid::GridView;
 use super::headline::HeadlineView;
-use super::rate::{RateView, failed_by_class, invalid_by_cause};
-use super::tools::ToolView;
+use super::judge::{JudgePanel, left_to_judge};
+use super::tools::ToolsView;
+use super::trouble::TroubleView;
+use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
 
 /// The page's own script, the only one that its policy allows: its files joined, in the order in which they build on each
 /// other.
@@ -23,6 +29,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("../../../templates/report/script/pieces.js"),
     include_str!("../../../templates/report/script/choices.js"),
     include_str!("../../../templates/report/script/filters.js"),
+    include_str!("../../../templates/report/script/judge.js"),
     include_str!("../../../templates/report/script/groups.js"),
     include_str!("../../../templates/report/script/rows.js"),
     include_str!("../../../templates/report/script/json.js"),
@@ -33,7 +40,10 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("../../../templates/report/script/start.js"),
 );
 
-const STYLE: &str = include_str!("../../../templates/report/report.css");
+const STYLE: &str = concat!(
+    include_str!("../../../templates/report/report.css"),
+    include_str!("../../../templates/report/judge.css"),
+);
 
 /// Seconds between two looks at a page whose run goes on.
 const RELOAD_SECONDS: u32 = 10;
@@ -46,13 +56,17 @@ pub(super) struct Page {
     style: &'static str,
     reload_seconds: u32,
     headline: HeadlineView,
+    forest: ForestView,
+    classes: ClassesView,
+    tools: ToolsView,
+    confusion: ConfusionView,
+    trouble: TroubleView,
     grid: GridView,
     agents: Vec<AgentView>,
-    tools: Vec<ToolView>,
     facts: Vec<Fact>,
+    judge: Option<JudgePanel>,
     /// What the script needs to know, as JSON that is safe inside a script element.
     plan: String,
-    several_servers: bool,
 }
 
 /// What the script needs to know of the run.
@@ -68,6 +82,7 @@ struct Plan<'a> {
     cells: Vec<CellView<'a>>,
     tools: Vec<&'a str>,
     several_servers: bool,
+    judge: bool,
 }
 
 #[derive(Serialize)]
@@ -77,8 +92,10 @@ struct Case<'a> {
     file: &'a str,
     prompt: &'a str,
     expected_tools: &'a [String],
+    expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
+    judged: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -91,6 +108,7 @@ struct CellView<'a> {
     failed: Option<String>,
     invalid: Option<String>,
     attempts: u64,
+    judge_disagrees: u64,
 }
 
 impl Page {
@@ -105,19 +123,24 @@ impl Page {
             style: STYLE,
             reload_seconds: RELOAD_SECONDS,
             headline: HeadlineView::of(data, figures),
+            forest: ForestView::of(run, figures),
+            classes: ClassesView::of(run, figures),
+            tools: ToolsView::of(run, figures),
+            confusion: ConfusionView::of(run, figures),
+            trouble: TroubleView::of(run, figures),
             grid: GridView::of(run, figures),
             agents: AgentView::all(run, figures),
-            tools: ToolView::all(run, figures),
             facts: facts(data, figures),
+            judge: JudgePanel::of(run, figures),
             plan: json_for_script(&plan(data, figures))?,
-            several_servers: run.servers.len() > 1,
         })
     }
 }
 
 fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
     let run = data.run();
-    let mut tools: Vec<&str> = figures.tools.keys().map(|(_, tool)| tool.as_str()).collect();
+    let called = figures.tools().iter().filter(|(_, tool)| tool.calls() > 0);
+    let mut tools: Vec<&str> = called.map(|((_, tool), _)| tool.as_str()).collect();
     tools.sort_unstable();
     tools.dedup();
     Plan {
@@ -134,14 +157,17 @@ fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
                 file: &case.file,
                 prompt: &case.prompt,
                 expected_tools: &case.expected_tools,
+                expectations: &case.expectations,
                 answers: &case.answers,
                 expected_outcome: case.expected_outcome.as_deref(),
+                judged: left_to_judge(case),
             })
             .collect(),
         cells: figures
             .cells
             .iter()
-            .map(|cell| {
+            .enumerate()
+            .map(|(index, cell)| {
                 let rate = RateView::of(cell.group.tally.pass_rate());
                 CellView {
                     marks: &cell.marks,
@@ -151,11 +177,13 @@ fn plan<'a>(data: &'a dyn RunData, figures: &'a Figures) -> Plan<'a> {
                     failed: failed_by_class(&cell.group.tally),
                     invalid: invalid_by_cause(&cell.group.tally),
                     attempts: cell.group.attempts.total(),
+                    judge_disagrees: figures.judge.disagreements.get(index).copied().unwrap_or(0),
                 }
             })
             .collect(),
         tools,
         several_servers: run.servers.len() > 1,
+        judge: run.judge.is_some(),
     }
 }
 

@@ -13,89 +13,76 @@ use serde::Serialize;
 
 use crate::report::ReportError;
 
-/// What a piece holds, and how much of it at most.
+/// How much a piece takes.
 #[derive(Clone, Copy)]
-pub(super) struct PieceKind {
-    /// The end of the element's type.
-    pub(super) name: &'static str,
+pub(super) struct Size {
     /// Lines at most.
-    pub(super) most_lines: u32,
-    /// Uncompressed bytes after which a piece is closed.
-    pub(super) enough_bytes: usize,
+    most_lines: u32,
+    /// Uncompressed bytes after which it is full.
+    enough_bytes: usize,
 }
 
-/// One line per iteration for lists and filters.
-pub(super) const ROWS: PieceKind = PieceKind {
-    name: "rows",
+/// Rows: one line per iteration for lists and filters.
+pub(super) const ROWS: Size = Size {
     most_lines: 1000,
     enough_bytes: 512 * 1024,
 };
 
-/// Everything about some iterations.
-pub(super) const DETAILS: PieceKind = PieceKind {
-    name: "details",
-    most_lines: 50,
-    enough_bytes: 256 * 1024,
-};
-
-/// Gathers lines of one cell and writes them out as pieces.
-pub(super) struct Pieces {
-    kind: PieceKind,
-    open: Option<Open>,
-    /// Pieces written so far.
-    written: u32,
-}
-
-struct Open {
-    cell: usize,
+/// Lines of one cell that become a piece.
+#[derive(Default)]
+pub(super) struct Gathered {
     lines: u32,
-    bytes: usize,
-    gzip: GzEncoder<Vec<u8>>,
+    json: Vec<u8>,
 }
 
-impl Pieces {
-    pub(super) fn new(kind: PieceKind) -> Self {
-        Self {
-            kind,
-            open: None,
-            written: 0,
-        }
-    }
-
-    /// Adds a line; returns the number of the piece that it is in.
-    pub(super) fn add(&mut self, out: &mut dyn Write, cell: usize, line: &impl Serialize) -> Result<u32, ReportError> {
-        let full = |open: &Open| {
-            open.cell != cell || open.lines >= self.kind.most_lines || open.bytes >= self.kind.enough_bytes
-        };
-        if self.open.as_ref().is_some_and(full) {
-            self.close(out)?;
-        }
-        let mut json = serde_json::to_vec(line)?;
-        json.push(b'\n');
-        let open = self.open.get_or_insert_with(|| Open {
-            cell,
-            lines: 0,
-            bytes: 0,
-            gzip: GzEncoder::new(Vec::new(), Compression::fast()),
-        });
-        open.gzip.write_all(&json)?;
-        open.lines += 1;
-        open.bytes += json.len();
-        Ok(self.written)
-    }
-
-    /// Writes what is left.
-    pub(super) fn close(&mut self, out: &mut dyn Write) -> Result<(), ReportError> {
-        let Some(open) = self.open.take() else { return Ok(()) };
-        let packed = open.gzip.finish()?;
-        writeln!(
-            out,
-            "<script type=\"application/x-mcproctor-{}\" data-cell=\"{}\">{}</script>",
-            self.kind.name,
-            open.cell,
-            STANDARD.encode(packed)
-        )?;
-        self.written += 1;
+impl Gathered {
+    pub(super) fn add(&mut self, line: &impl Serialize) -> Result<(), ReportError> {
+        serde_json::to_writer(&mut self.json, line)?;
+        self.json.push(b'\n');
+        self.lines += 1;
         Ok(())
+    }
+
+    pub(super) fn is_full(&self, size: Size) -> bool {
+        self.lines >= size.most_lines || self.json.len() >= size.enough_bytes
+    }
+
+    /// Compresses them; `None` when there are none.
+    pub(super) fn pack(self) -> Result<Option<Packed>, ReportError> {
+        if self.lines == 0 {
+            return Ok(None);
+        }
+        let room = Vec::with_capacity(self.json.len() / 8);
+        let mut gzip = GzEncoder::new(room, Compression::fast());
+        gzip.write_all(&self.json)?;
+        Ok(Some(Packed(STANDARD.encode(gzip.finish()?))))
+    }
+}
+
+/// A piece's text.
+pub(super) struct Packed(String);
+
+impl Packed {
+    /// Bytes that it takes in the page.
+    pub(super) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Writes the piece's element; rows name the piece that holds their details by its number.
+    pub(super) fn write(
+        &self,
+        kind: &str,
+        cell: usize,
+        number: Option<u32>,
+        out: &mut impl Write,
+    ) -> Result<(), ReportError> {
+        write!(
+            out,
+            "<script type=\"application/x-mcproctor-{kind}\" data-cell=\"{cell}\""
+        )?;
+        if let Some(number) = number {
+            write!(out, " data-piece=\"{number}\"")?;
+        }
+        Ok(writeln!(out, ">{}</script>", self.0)?)
     }
 }

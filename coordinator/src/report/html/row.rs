@@ -34,12 +34,15 @@ pub(super) struct RowView {
     warnings: usize,
     tokens: Option<u64>,
     cost_usd: Option<f64>,
-    /// The piece that holds the details.
-    piece: u32,
+    /// How the judge's verdict stands to the outcome, see [`super::judge::row`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<&'static str>,
+    /// The piece that holds the details; `null` when the page would be too large with it.
+    piece: Option<u32>,
 }
 
 impl RowView {
-    pub(super) fn of(iteration: &Iteration, piece: u32) -> Self {
+    pub(super) fn of(iteration: &Iteration, piece: Option<u32>) -> Self {
         let result = iteration.result.as_ref();
         let usage = result.map(usage_of).unwrap_or_default();
         let turns = result.map_or(&[][..], |result| &result.turns);
@@ -63,6 +66,7 @@ impl RowView {
                 _ => None,
             },
             cost_usd: usage.cost_usd,
+            judge: super::judge::row(iteration),
             piece,
         }
     }

@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
-use crate::record::{RunRecord, RunState};
+use crate::expectation::Expectations;
+use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
+use crate::report::gate::Gate;
 use crate::report::time::rfc3339;
-use crate::report::{Face, Figures, Group, RunData, Tally, ToolFigures};
+use crate::report::{Face, Figures, Group, RunData, Share, Tally, ToolFigures};
 use crate::stats::{Rate, Spread};
+use crate::threshold;
+
+use super::judge::JudgeCountsView;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,9 +37,40 @@ pub(super) struct RunView<'a> {
     agents: Vec<AgentView<'a>>,
     servers: Vec<ServerView<'a>>,
     test_cases: Vec<TestCaseView<'a>>,
+    graded_from: Option<&'a str>,
     notices: &'a [String],
+    /// Who gives a second opinion; `null` in a run without a judge.
+    judge: Option<&'a JudgeRecord>,
+    /// What the run had to reach; `null` when nothing was asked.
+    thresholds: Option<ThresholdsView>,
     /// Cells in which a server's tool list changed between iterations.
     tool_list_drift: Vec<DriftView<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ThresholdsView {
+    suite: Option<threshold::Share>,
+    test_case: Option<threshold::Share>,
+    on: threshold::Measure,
+    /// `null` while the run is not complete.
+    met: Option<bool>,
+    /// A sentence for each that was not met.
+    missed: Vec<String>,
+}
+
+impl ThresholdsView {
+    fn of(data: &dyn RunData, figures: &Figures) -> Option<Self> {
+        let asked = data.run().thresholds;
+        let gate = Gate::of(data.run(), data.state(), figures)?;
+        Some(Self {
+            suite: asked.suite,
+            test_case: asked.test_case,
+            on: asked.on,
+            met: gate.missed.as_ref().map(Vec::is_empty),
+            missed: gate.missed.iter().flatten().map(ToString::to_string).collect(),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -72,8 +109,11 @@ struct TestCaseView<'a> {
     file: &'a str,
     prompt: &'a str,
     expected_tools: &'a [String],
+    expectations: &'a Expectations,
     answers: &'a [String],
     expected_outcome: Option<&'a str>,
+    answer_choice: AnswerChoice,
+    tone: Option<&'a Tone>,
 }
 
 #[derive(Serialize)]
@@ -137,11 +177,17 @@ impl<'a> RunView<'a> {
                     file: &case.file,
                     prompt: &case.prompt,
                     expected_tools: &case.expected_tools,
+                    expectations: &case.expectations,
                     answers: &case.answers,
                     expected_outcome: case.expected_outcome.as_deref(),
+                    answer_choice: case.answer_choice,
+                    tone: case.tone.as_ref(),
                 })
                 .collect(),
+            graded_from: run.graded_from.as_ref().map(RunId::as_str),
             notices: &run.notices,
+            judge: run.judge.as_ref(),
+            thresholds: ThresholdsView::of(data, figures),
             tool_list_drift: figures
                 .servers
                 .drifted()
@@ -224,6 +270,7 @@ pub(super) struct TotalsView {
     planned: u64,
     #[serde(flatten)]
     group: GroupView,
+    judge: Option<JudgeCountsView>,
 }
 
 impl TotalsView {
@@ -233,6 +280,7 @@ impl TotalsView {
             test_cases: run.test_cases.len(),
             planned: run.total_iterations(),
             group: GroupView::of(&figures.total, run.total_iterations()),
+            judge: JudgeCountsView::of(figures),
         }
     }
 }
@@ -272,10 +320,43 @@ pub(super) struct ToolView<'a> {
     by_state: &'a BTreeMap<&'static str, u64>,
     iterations: u64,
     duration_ms: Spread,
+    valid_calls: ShareView,
+    funnel: FunnelView,
+    /// Estimated as a quarter of the bytes.
+    definition_tokens: Option<f64>,
+    result_tokens: Spread,
+}
+
+#[derive(Serialize)]
+struct ShareView {
+    count: u64,
+    n: u64,
+}
+
+/// Iterations that passed or failed and expect the tool, step by step.
+#[derive(Serialize)]
+struct FunnelView {
+    expected: u64,
+    offered: ShareView,
+    reached: ShareView,
+    called: u64,
+    valid: ShareView,
+    succeeded: u64,
+    answered: u64,
+}
+
+impl From<Share> for ShareView {
+    fn from(share: Share) -> Self {
+        Self {
+            count: share.count,
+            n: share.n,
+        }
+    }
 }
 
 impl<'a> ToolView<'a> {
     pub(super) fn of(server: &'a str, tool: &'a str, counted: &'a ToolFigures) -> Self {
+        let funnel = &counted.funnel;
         Self {
             server,
             tool,
@@ -283,6 +364,18 @@ impl<'a> ToolView<'a> {
             by_state: &counted.by_state,
             iterations: counted.iterations,
             duration_ms: counted.duration_ms(),
+            valid_calls: counted.valid_calls.into(),
+            funnel: FunnelView {
+                expected: funnel.expected,
+                offered: funnel.offered.into(),
+                reached: funnel.reached.into(),
+                called: funnel.called,
+                valid: funnel.valid.into(),
+                succeeded: funnel.succeeded,
+                answered: funnel.answered,
+            },
+            definition_tokens: counted.definition_tokens(),
+            result_tokens: counted.result_tokens(),
         }
     }
 }

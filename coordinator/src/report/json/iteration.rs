@@ -16,8 +16,8 @@ use crate::report::iteration::usage_of;
 use crate::report::text::cut;
 use crate::report::{EarlierAttempt, Iteration};
 
-/// Arguments and results above this are left out; size and hash stay.
-const MOST_JSON_BYTES: usize = 64 * 1024;
+use super::judge::JudgementView;
+use super::readable::Readable;
 
 /// Prompts and replies are cut here.
 const MOST_TEXT_BYTES: usize = 256 * 1024;
@@ -106,6 +106,8 @@ struct ResultView<'a> {
     exposures: &'a [Exposure],
     traffic: &'a ModelTraffic,
     evidence: &'a [EvidenceRef],
+    /// `null` when the judge said nothing.
+    judge: Option<JudgementView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -138,9 +140,9 @@ struct CallView<'a> {
     server: &'a str,
     tool: &'a str,
     turn: u32,
-    arguments: Option<&'a RawValue>,
+    arguments: Option<Cow<'a, RawValue>>,
     state: CallState,
-    result: Option<&'a RawValue>,
+    result: Option<Cow<'a, RawValue>>,
     error: Option<&'a str>,
     started_at_unix_ms: i64,
     duration_ms: u64,
@@ -187,6 +189,7 @@ impl<'a> IterationView<'a> {
                 exposures: &result.exposures,
                 traffic: &result.traffic,
                 evidence: &result.evidence,
+                judge: JudgementView::of(iteration),
             }),
         }
     }
@@ -212,25 +215,24 @@ impl<'a> TurnView<'a> {
 
 impl<'a> CallView<'a> {
     fn of(call: &'a ToolCall) -> Self {
-        let small =
-            |value: &'a Option<Box<RawValue>>| value.as_deref().filter(|raw| raw.get().len() <= MOST_JSON_BYTES);
-        let (arguments, result) = (small(&call.arguments), small(&call.result));
+        let (arguments, result) = (
+            Readable::of(call.arguments.as_deref()),
+            Readable::of(call.result.as_deref()),
+        );
         Self {
             id: &call.id,
             server: &call.server,
             tool: &call.tool,
             turn: call.turn,
-            arguments,
+            arguments: arguments.value,
             state: call.state,
-            result,
+            result: result.value,
             error: call.error.as_deref(),
             started_at_unix_ms: call.started_at_unix_ms,
             duration_ms: call.duration_ms,
             bytes: call.bytes,
             sha256: Some(call.sha256.as_str()).filter(|hash| !hash.is_empty()),
-            truncated: call.truncated
-                || arguments.is_some() != call.arguments.is_some()
-                || result.is_some() != call.result.is_some(),
+            truncated: call.truncated || arguments.truncated || result.truncated,
             legs: call.legs,
             http_status: call.http_status,
         }

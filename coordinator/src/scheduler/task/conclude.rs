@@ -3,14 +3,28 @@
 use std::sync::Arc;
 
 use mcproctor_proto::assignment::{AttemptReport, SandboxLevel};
+use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
+use super::asked::LastWord;
 use super::{Attempt, Stored, Task};
+use crate::conversation::Conversation;
+use crate::event::AttemptKey;
 use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
-use crate::record::{AttemptRecord, ExpectationResult};
+use crate::record::{AttemptRecord, ExpectationResult, TestCaseRecord};
 use crate::scheduler::state::Conclusion;
-use crate::validation::expected_tools;
+use crate::store::PutAttempt;
+use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
+
+/// How an attempt came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// In the way that its conversation tells.
+    AsItDid,
+    /// The run was stopped while the judge was asked about its tone.
+    WithoutItsTone,
+}
 
 impl Task {
     pub(super) fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
@@ -22,11 +36,73 @@ impl Task {
             self.send(worker, Order::Acknowledged { lease, accepted: false });
             return;
         }
-        self.conclude(worker, lease, report);
+        if self.reading.contains(&lease.attempt) {
+            return;
+        }
+        let wanted = self.wanted_evidence(&lease, &report);
+        let last = LastWord {
+            worker: worker.to_owned(),
+            lease,
+            report,
+            calls_in_full: None,
+        };
+        match wanted {
+            None => self.settle(last),
+            Some(sha256) => self.read_calls(last, sha256),
+        }
+    }
+
+    /// The hash of the calls in full, where an expectation compares arguments that are too large for the report.
+    fn wanted_evidence(&self, lease: &Lease, report: &AttemptReport) -> Option<String> {
+        let slot = self.attempts.get(&lease.attempt)?.slot;
+        let case = self.work.run.test_case_of(slot.cell as usize)?;
+        if !compares_arguments(case, &report.calls) {
+            return None;
+        }
+        let calls = report.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls)?;
+        Some(calls.sha256.clone())
+    }
+
+    /// Reads the calls in full beside the schedule; the attempt is concluded when they are there.
+    fn read_calls(&mut self, mut last: LastWord, sha256: String) {
+        self.reading.insert(last.lease.attempt.clone());
+        let (store, stored) = (self.store.clone(), self.stored.clone());
+        tokio::spawn(async move {
+            let read = tokio::task::spawn_blocking(move || store.reader()?.evidence(&sha256)).await;
+            // Without them the expectation says that it could not be checked.
+            last.calls_in_full = read.ok().and_then(Result::ok).flatten();
+            // The receiver outlives everything that is being read.
+            let _ = stored.send(Stored::Calls(Box::new(last))).await;
+        });
+    }
+
+    pub(super) fn on_calls(&mut self, last: LastWord) {
+        let LastWord { worker, lease, .. } = &last;
+        self.reading.remove(&lease.attempt);
+        // Meanwhile the lease may have ended.
+        if self.state.holds(lease) {
+            self.settle(last);
+        } else {
+            let lease = lease.clone();
+            self.send(worker, Order::Acknowledged { lease, accepted: false });
+        }
+    }
+
+    /// Concludes the attempt, unless the judge has to be asked first.
+    fn settle(&mut self, last: LastWord) {
+        if let Some(last) = self.ask_for_tone(last) {
+            self.conclude(last, Ended::AsItDid);
+        }
     }
 
     /// Gives the attempt its verdict and hands its record to the store.
-    fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
+    pub(super) fn conclude(&mut self, last: LastWord, ended: Ended) {
+        let LastWord {
+            worker,
+            lease,
+            report,
+            calls_in_full,
+        } = last;
         let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
             return;
         };
@@ -34,14 +110,16 @@ impl Task {
         let conversation = &attempt.conversation;
 
         let work = Arc::clone(&self.work);
-        let expected = work
+        let mut expectations = work
             .run
             .test_case_of(attempt.slot.cell as usize)
-            .map(|case| case.expected_tools.as_slice());
-        let expectations = expected_tools(expected.unwrap_or_default(), &conversation.calls);
+            .map(|case| checked(case, conversation, calls_in_full.as_deref()))
+            .unwrap_or_default();
+        let judge_fault = attempt.asked.add_tone(&mut expectations);
+        let faults = [&report.machinery_fault, &conversation.judge_fault, &judge_fault];
         let verdict = decide(&Facts {
-            interrupted: self.finished.cancelled && !conversation.is_over(),
-            machinery_fault: report.machinery_fault.as_deref(),
+            interrupted: ended == Ended::WithoutItsTone || (self.finished.cancelled && !conversation.is_over()),
+            machinery_fault: faults.into_iter().find_map(Option::as_deref),
             conversation,
             expectations: &expectations,
         });
@@ -64,12 +142,20 @@ impl Task {
         if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
             self.finished.invalid += 1;
         }
+        let said = std::mem::take(&mut attempt.asked.said);
         let record = Box::new(record_of(attempt, report, verdict, expectations, last));
         self.storing.insert(lease.attempt.clone());
-        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+        let (store, stored) = (self.store.clone(), self.stored.clone());
         let run = self.work.run.id.clone();
         tokio::spawn(async move {
-            let result = store.put_attempt(&run, lease.epoch, &record).await;
+            let mut result = store.put_attempt(&run, lease.epoch, &record).await;
+            // Before anybody hears of the attempt: whoever judges it goes on from what was said already.
+            if matches!(result, Ok(PutAttempt::Accepted))
+                && !said.is_empty()
+                && let Err(error) = store.put_judgement(&run, key_of(&record), &said).await
+            {
+                result = Err(error);
+            }
             // The receiver outlives everything that is being stored.
             let _ = stored
                 .send(Stored::Attempt {
@@ -95,12 +181,41 @@ impl Task {
             sandbox: planned.map_or(SandboxLevel::Process, |agent| agent.sandbox),
             evidence: Vec::new(),
             calls: attempt.conversation.calls.clone(),
+            requests: attempt.conversation.requests.clone(),
             exposures: attempt.conversation.exposures.clone(),
             traffic: attempt.conversation.traffic.clone(),
             duration_ms: u64::try_from(duration).unwrap_or(0),
         };
-        self.conclude(&worker, lease, report);
+        let last = LastWord {
+            worker,
+            lease,
+            report,
+            calls_in_full: None,
+        };
+        self.conclude(last, Ended::AsItDid);
     }
+}
+
+fn key_of(record: &AttemptRecord) -> AttemptKey {
+    AttemptKey {
+        cell: record.cell,
+        iteration: record.iteration,
+        attempt: record.attempt,
+    }
+}
+
+/// What became of the expectations, with the arguments of calls that were too large for the report read from the evidence.
+pub(super) fn checked(
+    case: &TestCaseRecord,
+    conversation: &Conversation,
+    calls_in_full: Option<&[u8]>,
+) -> Vec<ExpectationResult> {
+    let whole = calls_in_full.map(|evidence| with_whole_arguments(&conversation.calls, evidence));
+    let observed = Observed {
+        calls: whole.as_deref().unwrap_or(&conversation.calls),
+        ..conversation.observed()
+    };
+    check(case, &observed)
 }
 
 fn record_of(
@@ -124,6 +239,7 @@ fn record_of(
         sandbox: report.sandbox,
         turns: conversation.turns,
         calls: conversation.calls,
+        requests: conversation.requests,
         expectations,
         exposures: conversation.exposures,
         traffic: conversation.traffic,

@@ -40,17 +40,17 @@ impl Passes {
 
     /// The passes of A in two groups of test cases together.
     pub(super) fn join(&self, other: &Self) -> Self {
-        let mut chances = vec![0.0; self.chances.len() + other.chances.len() - 1];
-        for (i, left) in self.chances.iter().enumerate() {
-            for (j, right) in other.chances.iter().enumerate() {
+        let ((own_lowest, own), (other_lowest, others)) = (self.telling(), other.telling());
+        let mut chances = vec![0.0; own.len() + others.len() - 1];
+        for (i, left) in own.iter().enumerate() {
+            for (j, right) in others.iter().enumerate() {
                 chances[i + j] += left * right;
             }
         }
         let mut joined = Self {
-            lowest: self.lowest + other.lowest,
+            lowest: own_lowest + other_lowest,
             chances,
         };
-        joined.trim();
         joined.normalize();
         joined
     }
@@ -77,14 +77,13 @@ impl Passes {
             .fold(1.0, f64::min)
     }
 
-    fn trim(&mut self) {
+    /// Without the tails that tell nothing: where the rest begins, and the rest.
+    fn telling(&self) -> (u64, &[f64]) {
         let largest = self.chances.iter().copied().fold(0.0, f64::max);
         let counts = |chance: &f64| *chance > largest * NEGLIGIBLE;
         let first = self.chances.iter().position(counts).unwrap_or(0);
         let last = self.chances.iter().rposition(counts).unwrap_or(0);
-        self.chances.truncate(last + 1);
-        self.chances.drain(..first);
-        self.lowest += first as u64;
+        (self.lowest + first as u64, &self.chances[first..=last])
     }
 
     fn normalize(&mut self) {

@@ -23,7 +23,7 @@ pub use leads::{LEAD_SHARE, leads};
 pub use mantel_haenszel::mantel_haenszel;
 pub use newcombe::newcombe;
 pub use pair::{DifferenceRange, Pair};
-pub use per_case::{PerCase, per_case};
+pub use per_case::{PerCase, mean_difference, per_case};
 pub use sign_flip::{SignFlip, sign_flip};
 pub use stratified::stratified_exact;
 pub use verdict::{DEFAULT_MARGIN, Verdict, verdict};

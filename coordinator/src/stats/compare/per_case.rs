@@ -6,7 +6,7 @@ use super::super::student::t_quantile;
 use super::super::suite::{SMALLEST_K_TO_GENERALISE, TooFewCases, left_open_by};
 use super::super::wilson::Interval;
 use super::pair::{DifferenceRange, Pair, common};
-use super::sign_flip::{SignFlip, sign_flip};
+use super::sign_flip::{SignFlip, differing, sign_flip};
 
 /// The differences of the test cases, taken as a sample of prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -19,16 +19,29 @@ pub struct PerCase {
     pub cases: u64,
 }
 
-/// The mean of the per-case differences, B minus A, with Student's t interval, and the sign-flip test.
-///
-/// Student, "The probable error of a mean", Biometrika 6 (1908). Under six cases that differ the deviations say too little:
-/// the range then reaches at least as far as the share of prompts that so many agreeing cases leave open.
+/// The mean of the per-case differences, B minus A, with its range, and the sign-flip test.
 ///
 /// # Errors
 ///
 /// [`TooFewCases`] when the sides have fewer than [`SMALLEST_K_TO_GENERALISE`] test cases in common.
 pub fn per_case(pairs: &[Pair]) -> Result<PerCase, TooFewCases> {
     let differences: Vec<f64> = common(pairs).iter().filter_map(|pair| pair.difference()).collect();
+    Ok(PerCase {
+        difference: mean_difference(&differences)?,
+        test: sign_flip(&differences),
+        cases: differences.len() as u64,
+    })
+}
+
+/// The mean of per-case differences with Student's t interval.
+///
+/// Student, "The probable error of a mean", Biometrika 6 (1908). Under six cases that differ the deviations say too little:
+/// the range then reaches at least as far as the share of prompts that so many agreeing cases leave open.
+///
+/// # Errors
+///
+/// [`TooFewCases`] with fewer than [`SMALLEST_K_TO_GENERALISE`] differences.
+pub fn mean_difference(differences: &[f64]) -> Result<DifferenceRange, TooFewCases> {
     let cases = differences.len() as u64;
     if cases < SMALLEST_K_TO_GENERALISE {
         return Err(TooFewCases { cases });
@@ -36,23 +49,16 @@ pub fn per_case(pairs: &[Pair]) -> Result<PerCase, TooFewCases> {
     let k = cases as f64;
     let mean = differences.iter().sum::<f64>() / k;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (k - 1.0);
-    let test = sign_flip(&differences);
-    let half = t_quantile(k - 1.0) * (variance / k).sqrt();
-    let half = if test.differing < SMALLEST_K_TO_GENERALISE {
-        half.max(left_open_by(cases))
-    } else {
-        half
-    };
-    Ok(PerCase {
-        difference: DifferenceRange {
-            estimate: mean,
-            range: Interval {
-                low: (mean - half).max(-1.0),
-                high: (mean + half).min(1.0),
-            },
+    let mut half = t_quantile(k - 1.0) * (variance / k).sqrt();
+    if (differing(differences).count() as u64) < SMALLEST_K_TO_GENERALISE {
+        half = half.max(left_open_by(cases));
+    }
+    Ok(DifferenceRange {
+        estimate: mean,
+        range: Interval {
+            low: (mean - half).max(-1.0),
+            high: (mean + half).min(1.0),
         },
-        test,
-        cases,
     })
 }
 

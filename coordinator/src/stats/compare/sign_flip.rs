@@ -28,7 +28,7 @@ pub struct SignFlip {
 /// Beyond 18 differing test cases signs are drawn, with a fixed seed, and the observed assignment counts as one of the
 /// draws (B. Phipson and G. K. Smyth, "Permutation p-values should never be zero", 2010).
 pub fn sign_flip(differences: &[f64]) -> SignFlip {
-    let sizes: Vec<f64> = differences.iter().copied().filter(|d| d.abs() > 1e-12).collect();
+    let sizes: Vec<f64> = differing(differences).collect();
     let m = sizes.len();
     let observed = sizes.iter().sum::<f64>().abs() - 1e-9;
     let p = if m <= MOST_ENUMERATED {
@@ -45,6 +45,11 @@ pub fn sign_flip(differences: &[f64]) -> SignFlip {
         },
         differing: m as u64,
     }
+}
+
+/// The differences that are not 0, up to rounding.
+pub(super) fn differing(differences: &[f64]) -> impl Iterator<Item = f64> {
+    differences.iter().copied().filter(|d| d.abs() > 1e-12)
 }
 
 fn enumerated(sizes: &[f64], observed: f64) -> f64 {
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn drawing_comes_close_to_trying_all() {
         let differences: Vec<f64> = (0..18).map(|i| f64::from(i % 7) / 10.0 - 0.22).collect();
-        let sizes: Vec<f64> = differences.iter().copied().filter(|d| d.abs() > 1e-12).collect();
+        let sizes: Vec<f64> = differing(&differences).collect();
         let observed = sizes.iter().sum::<f64>().abs() - 1e-9;
         assert!((enumerated(&sizes, observed) - drawn(&sizes, observed)).abs() < 0.01);
     }

@@ -59,6 +59,8 @@ mod tests {
         let pairs = [pair((900, 1000), (850, 1000)); 60];
         let test = stratified_exact(&pairs).unwrap();
         assert!(test.p < 1e-30 && test.p > 0.0, "{}", test.p);
+        let few_large = [pair((45_000, 50_000), (45_100, 50_000)); 2];
+        assert!(stratified_exact(&few_large).unwrap().p > 0.05);
         assert_eq!(stratified_exact(&[pair((0, 0), (1, 1))]), None);
     }
 }

@@ -25,21 +25,31 @@ pub struct SuiteRate {
 /// X. Yan and X. G. Su, "Stratified Wilson and Newcombe confidence intervals for multiple binomial proportions", Statistics
 /// in Biopharmaceutical Research 2 (2010). Each case gets a Wilson interval at one reduced quantile `z'`, and the mean of
 /// the ends is the end of the suite. `z'` follows from asking that the mean lies `z` standard errors from its end, the
-/// variances taken at the ends:
+/// variances taken at the ends `Lᵢ`:
 ///
 /// ```text
-/// z' = z √Σ λᵢ / Σ √λᵢ,   λᵢ = Lᵢ (1 − Lᵢ) / nᵢ
+/// z' = z √Σ λᵢ / Σ √λᵢ,   λᵢ = Lᵢ (1 − Lᵢ) / mᵢ,   mᵢ = nᵢ − 1 + 1/K
 /// ```
 ///
-/// The paper puts the observed rates in place of the ends `Lᵢ`. That leaves out every case that always passed, so the
-/// equation is solved as it stands, once for either side; where all cases always passed the range is that of the pooled count.
+/// Three points go beyond the paper, because with few iterations a case its range covers less than 95% (see
+/// `coordinator/tests/coverage.rs`). It puts the observed rates in place of the ends, which leaves out every case that
+/// always passed; here the equation is solved as it stands, once for either side. It takes `nᵢ` for `mᵢ`; but the noise of a
+/// case's own rate makes `Lᵢ (1 − Lᵢ)` too small by one part in `nᵢ`, except for the case's share of the mean. And the range
+/// is never wider than Wilson's for cases that all have one rate, of the size `K² / Σ 1/nᵢ`, where the variance is largest:
+/// where all cases always passed, with the same N, it is that of the pooled count.
 pub fn these_prompts(cells: &[Count]) -> Option<SuiteRate> {
     let cells = tried(cells);
     let n = sum(&cells).total();
     let rate = mean(cells.iter().filter_map(|cell| cell.share()))?;
+    let k = cells.len() as f64;
+    let alike = score_interval(
+        rate,
+        k * k / cells.iter().map(|cell| 1.0 / cell.total() as f64).sum::<f64>(),
+        Z,
+    );
     let range = Interval {
-        low: end(&cells, rate, |range| range.low),
-        high: end(&cells, rate, |range| range.high),
+        low: end(&cells, rate, |range| range.low).max(alike.low),
+        high: end(&cells, rate, |range| range.high).min(alike.high),
     };
     Some(SuiteRate {
         rate: (n >= SMALLEST_N_WITH_A_RATE).then_some(rate),
@@ -60,22 +70,21 @@ pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 /// One end of the range, by fixed-point iteration of the equation above.
 fn end(cells: &[Count], rate: f64, pick: impl Fn(Interval) -> f64) -> f64 {
     const ENOUGH: usize = 200;
-    let pick = &pick;
-    let ends = |z: f64| {
-        cells.iter().filter_map(move |cell| {
-            Some((
-                pick(score_interval(cell.share()?, cell.total() as f64, z)),
-                cell.total() as f64,
-            ))
-        })
-    };
+    let k = cells.len() as f64;
+    let strata: Vec<(f64, f64)> = cells
+        .iter()
+        .filter_map(|cell| Some((cell.share()?, cell.total() as f64 - 1.0 + 1.0 / k)))
+        .collect();
     // What z' is where all cases are alike.
-    let mut z = Z / (cells.len() as f64).sqrt();
+    let mut z = Z / k.sqrt();
     for _ in 0..ENOUGH {
-        let (variances, deviations) = ends(z).fold((0.0, 0.0), |(variances, deviations), (end, n)| {
-            let variance = end * (1.0 - end) / n;
-            (variances + variance, deviations + variance.sqrt())
-        });
+        let (mut variances, mut deviations) = (0.0, 0.0);
+        for (share, size) in &strata {
+            let end = pick(score_interval(*share, *size, z));
+            let variance = end * (1.0 - end) / size;
+            variances += variance;
+            deviations += variance.sqrt();
+        }
         if deviations <= 0.0 {
             // Every case is at this end of the scale.
             return rate;
@@ -87,7 +96,12 @@ fn end(cells: &[Count], rate: f64, pick: impl Fn(Interval) -> f64) -> f64 {
             break;
         }
     }
-    mean(ends(z).map(|(end, _)| end)).unwrap_or(rate)
+    mean(
+        strata
+            .iter()
+            .map(|(share, size)| pick(score_interval(*share, *size, z))),
+    )
+    .unwrap_or(rate)
 }
 
 #[cfg(test)]

@@ -14,6 +14,16 @@ fn a_small_run_that_passes() {
 }
 
 #[test]
+fn what_the_judge_said_is_summed_up_and_marked_where_it_disagrees() {
+    let sample = Sample {
+        failing: 250,
+        judge: true,
+        ..Sample::new(5, 8, 4)
+    };
+    insta::assert_snapshot!(summary_text(&view_at_end(&sample), 80));
+}
+
+#[test]
 fn no_percentage_below_five_iterations() {
     let text = summary_text(&view_at_end(&perfect(1, 2)), 80);
     assert!(text.contains("2 passed · 0 failed · [34–100%, N=2]"), "{text}");

@@ -6,7 +6,8 @@ use ratatui::text::{Line, Span};
 
 use super::keys::{Filter, Viewer};
 use super::{list, running};
-use crate::ui::figures::{about, clock, counted, file_url, invalid, rate, repeated};
+use crate::ui::figures::{about, clock, counted, file_url, invalid, live_rate, repeated};
+use crate::ui::judge;
 use crate::ui::model::{Plan, View};
 use crate::ui::row::{Columns, bar};
 use crate::ui::text::{fit, fit_middle, flow, width};
@@ -138,12 +139,13 @@ impl Screenful<'_> {
         }
         let mut parts = vec![format!("{} passed", totals.passed), format!("{} failed", totals.failed)];
         parts.extend(invalid(view));
-        parts.extend(rate(totals.passed, totals.decided()));
+        parts.extend(live_rate(totals.passed, totals.decided()));
         parts.push(match view.busy_workers() {
             0 => "none running".to_owned(),
             workers => format!("{} running on {}", totals.running, counted(workers as u64, "worker")),
         });
         parts.extend(repeated(view));
+        parts.extend(judge::progress(view));
         lines.extend(flow(&parts, columns).into_iter().map(Line::raw));
         if let Some(reason) = view.stopping() {
             lines.push(Line::styled(

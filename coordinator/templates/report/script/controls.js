@@ -22,6 +22,21 @@ function fillControls() {
 function goTo(node) {
   if (node) node.scrollIntoView({ block: "start" });
 }
+// Opens an iteration, whatever the filters say, and a call in it.
+async function showIteration(cell, iteration, call) {
+  const key = cell + "-" + iteration;
+  Object.assign(state, { q: "", agent: "", test: "", tool: "", only: "", outcomes: new Set() });
+  fillControls();
+  state.cells.add(cell);
+  state.its.add(key);
+  groupsShown = Math.max(groupsShown, order.indexOf(cell) + 1);
+  await changed();
+  const opener = call !== undefined && $("it-" + key + "-call-" + call);
+  if (opener && opener.getAttribute("aria-expanded") === "false") opener.click();
+  goTo(opener || $("it-" + key));
+  const focused = opener || $("it-" + key + "-head");
+  if (focused) focused.focus({ preventScroll: true });
+}
 function heads() {
   return [...document.querySelectorAll("#groups .group-head, #groups .row-head")].filter((node) => node.offsetParent);
 }
@@ -30,6 +45,7 @@ function setUp() {
   options("by-case", plan.cases.map((test) => test.name));
   $("by-tool").append(...plan.tools.map((tool) => el("option", { value: tool }, tool)));
   if (!plan.tools.length) $("by-tool").parentElement.hidden = true;
+  setUpJudge();
   bind("by-agent", "agent"); bind("by-case", "test"); bind("by-tool", "tool"); bind("by-trait", "only");
   $("find").value = state.q;
   $("find").addEventListener("input", () => {
@@ -70,6 +86,13 @@ function setUp() {
     await changed();
     goTo(kind === "cell" ? $("cell-" + index) : $("iterations"));
     if (kind === "cell" && $("head-" + index)) $("head-" + index).focus({ preventScroll: true });
+  });
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest('a[href^="#it="]');
+    if (!link) return;
+    event.preventDefault();
+    const [, cell, iteration] = link.getAttribute("href").match(/^#it=(\d+)-(\d+)$/);
+    await showIteration(Number(cell), iteration, link.dataset.call);
   });
   for (const link of document.querySelectorAll(".places a, .skip")) {
     link.addEventListener("click", (event) => { event.preventDefault(); goTo($(link.getAttribute("href").slice(1))); });

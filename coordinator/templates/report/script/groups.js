@@ -21,7 +21,7 @@ function group(cell) {
     strip(figures.marks),
     el("span", { class: "group-figures" }, el("b", {}, figures.counts),
       figures.rate ? " " + figures.rate : "", figures.range ? el("span", { class: "note" }, figures.range) : null,
-      figures.invalid ? el("span", { class: "note invalid" }, figures.invalid) : null, matched));
+      figures.invalid ? el("span", { class: "note invalid" }, figures.invalid) : null, judgeCount(figures), matched));
   const body = el("div", { class: "group-body", hidden: true });
   const node = el("div", { class: "group", id: "cell-" + cell }, head, body);
   const made = { node, head, body, matched, items: new Map(), drawn: "" };
@@ -94,15 +94,18 @@ function sync(parent, nodes) {
 async function fill(cell) {
   const made = group(cell), test = plan.cases[cell % cases];
   const matching = (await rows(cell)).filter(matches);
-  const wanted = Math.max(state.shown[cell] || FIRST_ROWS, ...matching.map((row, at) => (state.its.has(row.key) ? at + 1 : 0)));
-  const shown = matching.slice(0, wanted);
+  // What is open further down is shown too, without everything above it.
+  const wanted = state.shown[cell] || FIRST_ROWS;
+  const shown = matching.filter((row, at) => at < wanted || state.its.has(row.key));
   if (!made.list) {
     made.list = el("ol", { class: "rows" });
     made.more = el("button", { type: "button", class: "plain-button more-rows", onclick: () => { state.shown[cell] = made.wanted + MORE_ROWS; fill(cell); } });
     made.body.append(el("div", { class: "group-case" },
       el("p", { class: "prompt" }, test.prompt),
-      el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : "expects no tool",
+      el("p", { class: "quiet" }, test.expectedTools.length ? "expects " + test.expectedTools.join(", ") : Object.keys(test.expectations).length ? "expects what follows" : "expects no tool",
+        ...Object.entries(test.expectations).map(([key, value]) => "; " + key + " " + JSON.stringify(value)),
         test.answers.length ? "; " + plural(test.answers.length, "scripted answer") : "", " · ", test.file),
+      judgedCase(test),
       test.expectedOutcome ? el("p", { class: "quiet" }, "a right answer: " + test.expectedOutcome) : null),
       made.list, made.more);
   }

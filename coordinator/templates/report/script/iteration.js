@@ -19,8 +19,9 @@ function detailNodes(row, detail) {
   const nodes = [];
   if (detail.expectations && detail.expectations.length) {
     nodes.push(...section("Expectations", el("ul", {}, detail.expectations.map((it) => el("li", { class: "line" },
-      mark(it.met ? "passed" : "failed", it.met ? "met" : "not met"), el("span", {}, it.what, it.why ? el("span", { class: "note failed" }, " – " + it.why) : null))))));
+      mark(it.met ? "passed" : "failed", it.met ? "met" : "not met"), el("span", {}, it.what, it.why ? el("span", { class: "note failed" }, " – " + it.why) : null, differences(it.differences)))))));
   }
+  nodes.push(...judgeNodes(detail));
   if (detail.turns) {
     const problems = [
       ...detail.turns.filter((turn) => turn.ending !== "completed").map((turn) => "Turn " + (turn.index + 1) + " ended with " + words(turn.ending) + (turn.detail ? ": " + turn.detail : "")),
@@ -45,7 +46,7 @@ function detailNodes(row, detail) {
       nodes.push(callout("failed", "Failed calls, which count for no expectation", el("ul", {}, bad.map((call) => el("li", {},
         el("code", {}, call.tool), " – " + words(call.state) + (call.httpStatus && call.httpStatus >= 400 ? " " + call.httpStatus : "") + (call.error ? ": " + call.error : ""))))));
     }
-    const unlisted = [...new Set(detail.calls.map((call) => call.tool).filter((tool) => !test.expectedTools.includes(tool)))];
+    const unlisted = [...new Set(detail.calls.map((call) => call.tool).filter((tool) => !test.expectedTools.includes(tool) && !Object.hasOwn(test.expectations.expectedArguments || {}, tool)))];
     if (unlisted.length) nodes.push(...section("Called without being expected", el("p", {}, unlisted.map((tool, at) => [at ? ", " : "", el("code", {}, tool)]).flat())));
     nodes.push(...section("Conversation", ...conversation(row, detail)));
   }
@@ -55,6 +56,10 @@ function detailNodes(row, detail) {
   }
   if (detail.turns) nodes.push(...section("Measured", el("p", { class: "quiet" }, measured(row, detail))));
   return nodes;
+}
+function differences(all) {
+  if (!all || !all.length) return null;
+  return el("ul", {}, all.map((it) => el("li", { class: "note" }, el("code", {}, it.at || "arguments"), ": expected " + it.expected + ", found " + it.found)));
 }
 function measured(row, detail) {
   const usage = detail.usage, parts = ["attempt " + detail.attempt + " by " + detail.worker + " in sandbox " + detail.sandbox, detail.startedAt, duration(row.durationMs)];

@@ -6,6 +6,7 @@ for (const piece of document.querySelectorAll('script[type="application/x-mcproc
   rowPieces.set(cell, [...(rowPieces.get(cell) || []), piece]);
 }
 const detailPieces = [...document.querySelectorAll('script[type="application/x-mcproctor-details"]')];
+const pieceOfNumber = new Map(detailPieces.map((piece) => [Number(piece.dataset.piece), piece]));
 
 async function unpack(piece) {
   const packed = atob(piece.textContent);
@@ -33,8 +34,9 @@ function rows(cell) {
 }
 const recent = new Map(); // the last few detail pieces, by number
 async function detailOf(row) {
+  if (row.piece === null) throw new Error("the page would be too large with all of them; it is in results.json.");
   if (!recent.has(row.piece)) {
-    recent.set(row.piece, unpack(detailPieces[row.piece]));
+    recent.set(row.piece, unpack(pieceOfNumber.get(row.piece)));
     if (recent.size > 4) recent.delete(recent.keys().next().value);
   }
   const start = '{"iteration":' + row.iteration + ",";

@@ -9,7 +9,7 @@ function rowNode(row) {
     twist(), mark(kind, row.outcome), el("span", {}, "#" + row.iteration),
     el("span", { class: "row-words" },
       row.outcome === "passed" ? null : [el("span", { class: "why " + row.outcome }, row.why || row.outcome), row.reason ? ": " + row.reason + " " : " "],
-      el("span", { class: "row-tools" }, calls || "no call")),
+      el("span", { class: "row-tools" }, calls || "no call"), judgeMark(row)),
     el("span", { class: "row-figures" }, figures));
   return { node: el("li", { class: "row", id }, head), head, detail: null };
 }

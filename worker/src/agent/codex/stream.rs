@@ -21,6 +21,10 @@ const RESULT_LIMIT: usize = 10_000;
 /// The name under which Codex reports its own tools that list and read MCP resources.
 const OWN_SERVER: &str = "codex";
 
+/// Codex's own tools for MCP resources. It reports them as calls of the server that is read, though no tool of the server is
+/// called.
+const RESOURCE_TOOLS: [&str; 3] = ["list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"];
+
 /// One line of output, as far as it matters here.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
@@ -150,11 +154,11 @@ impl Stream {
             }
             "mcp_tool_call" => {
                 let server = item.text("server");
-                if self.servers.iter().any(|name| same_server(name, server)) {
-                    self.call(item, over);
+                if server == OWN_SERVER || RESOURCE_TOOLS.contains(&item.text("tool")) {
                     return Vec::new();
                 }
-                if server == OWN_SERVER {
+                if self.servers.iter().any(|name| same_server(name, server)) {
+                    self.call(item, over);
                     return Vec::new();
                 }
                 (EscapeKind::OtherServer, format!("{server}: {}", item.text("tool")))

@@ -7,19 +7,12 @@ use serde_json::value::RawValue;
 use super::super::message::{Message, member, text_member};
 use super::calls::{AwaitingInput, shortened};
 use super::change::{Answered, Change};
-use super::exchange::{Asked, Pending, TaskRequest};
+use super::exchange::{Asked, Pending, Sent, TaskRequest};
 use super::machine::{CallKey, Pairing};
 
 impl Pairing {
     /// A request got its answer.
-    pub(super) fn answer(
-        &mut self,
-        pending: Pending,
-        response: Message,
-        status: Option<u16>,
-        started_us: u64,
-        at_us: u64,
-    ) {
+    pub(super) fn answer(&mut self, pending: Pending, response: Message, status: Option<u16>, sent: Sent, at_us: u64) {
         match pending.asked {
             Asked::Call(key) => self.call_answered(key, &response, status, at_us),
             Asked::Task { request, task, message } => {
@@ -29,7 +22,7 @@ impl Pairing {
                     request,
                     response,
                     status,
-                    started_us,
+                    sent,
                     at_us,
                 })));
             }
@@ -39,7 +32,7 @@ impl Pairing {
                     request,
                     response,
                     status,
-                    started_us,
+                    sent,
                     at_us,
                 })));
             }

@@ -183,12 +183,14 @@ impl Pairing {
             let Some(exchange) = self.exchanges.remove(&orphan) else {
                 continue;
             };
+            let sent = exchange.sent();
             for pending in exchange.posted {
                 let key = match pending.asked {
                     Asked::Call(key) => key,
                     Asked::Task { message, .. } | Asked::Other(message) => {
                         self.changes.push(Change::Unanswered {
                             request: message,
+                            sent,
                             status: None,
                             why: "the event stream ended".to_owned(),
                         });
@@ -234,10 +236,12 @@ impl Pairing {
             self.close_call(key, at_us, state, Some(why.to_owned()));
         }
         for exchange in std::mem::take(&mut self.exchanges).into_values() {
+            let sent = exchange.sent();
             for pending in exchange.posted {
                 if let Asked::Task { message, .. } | Asked::Other(message) = pending.asked {
                     self.changes.push(Change::Unanswered {
                         request: message,
+                        sent,
                         status: None,
                         why: "no answer before the end".to_owned(),
                     });

@@ -4,6 +4,7 @@ use mcproctor_proto::call::ToolCall;
 use serde_json::value::RawValue;
 
 use super::super::message::Message;
+use super::exchange::Sent;
 use super::machine::CallKey;
 
 /// A request that is no call, with its answer.
@@ -15,8 +16,8 @@ pub(in crate::proxy) struct Answered {
     pub(in crate::proxy) response: Message,
     /// The HTTP status of the exchange that carried it.
     pub(in crate::proxy) status: Option<u16>,
-    /// When the request was sent, in microseconds since the proxy's start.
-    pub(in crate::proxy) started_us: u64,
+    /// When the request was sent.
+    pub(in crate::proxy) sent: Sent,
     /// When the response was complete.
     pub(in crate::proxy) at_us: u64,
 }
@@ -33,6 +34,7 @@ pub(in crate::proxy) enum Change {
     /// Any other request got no answer.
     Unanswered {
         request: Box<Message>,
+        sent: Sent,
         status: Option<u16>,
         why: String,
     },

@@ -23,6 +23,15 @@ pub(in crate::proxy) struct Opening {
     pub(in crate::proxy) last_event_id: Option<String>,
 }
 
+/// When a request was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::proxy) struct Sent {
+    /// Microseconds since the proxy's start.
+    pub(in crate::proxy) at_us: u64,
+    /// The turn it belongs to.
+    pub(in crate::proxy) turn: u32,
+}
+
 /// What kind of body answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::proxy) enum ReplyKind {
@@ -121,6 +130,14 @@ impl Exchange {
             unreadable: None,
             over: false,
             phase: Phase::Over,
+        }
+    }
+
+    /// When its requests were sent.
+    pub(super) fn sent(&self) -> Sent {
+        Sent {
+            at_us: self.started_us,
+            turn: self.turn,
         }
     }
 

@@ -184,9 +184,9 @@ impl Pairing {
                     return;
                 };
                 let pending = exchange.posted.remove(index);
-                let started_us = exchange.started_us;
+                let sent = exchange.sent();
                 let status = self.exchanges.get(&id).and_then(|exchange| exchange.status);
-                self.answer(pending, message, status, started_us, at_us);
+                self.answer(pending, message, status, sent, at_us);
                 self.drop_if_done(owner);
             }
             None => self.unrelated(id, at_us, &message),
@@ -235,9 +235,9 @@ impl Pairing {
         if message.id.is_none() && message.error.is_some() {
             // The server could not read the id; the error is about everything in this exchange.
             let posted = std::mem::take(&mut exchange.posted);
-            let started_us = exchange.started_us;
+            let sent = exchange.sent();
             for pending in posted {
-                self.answer(pending, message.clone(), status, started_us, at_us);
+                self.answer(pending, message.clone(), status, sent, at_us);
             }
         } else if !exchange.posted.is_empty() && !exchange.is_events() {
             exchange
@@ -315,7 +315,7 @@ impl Pairing {
             Phase::Detached => {}
             Phase::Over => {
                 let posted = std::mem::take(&mut exchange.posted);
-                let (stateless, started_us) = (exchange.stateless, exchange.started_us);
+                let (stateless, sent) = (exchange.stateless, exchange.sent());
                 let lost_for_nobody = posted.is_empty() && !had_call;
                 for pending in posted {
                     match pending.asked {
@@ -328,13 +328,14 @@ impl Pairing {
                                     what: format!("{method}: {why}"),
                                 });
                             }
-                            let waited = seconds(at_us.saturating_sub(started_us));
+                            let waited = seconds(at_us.saturating_sub(sent.at_us));
                             let why = match ending {
                                 Ending::ClientLeft => format!("the client left after {waited} s"),
                                 Ending::Stopped => format!("no answer after {waited} s"),
                                 _ => seen.why(ending),
                             };
                             self.changes.push(Change::Unanswered {
+                                sent,
                                 status: seen.status,
                                 why,
                                 request: message,

@@ -13,5 +13,5 @@ mod machine;
 mod tests;
 
 pub(super) use change::{Answered, Change};
-pub(super) use exchange::{Opening, ReplyKind};
+pub(super) use exchange::{Opening, ReplyKind, Sent};
 pub(super) use machine::{Pairing, revision_of};

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use super::super::message::Message;
-use super::super::pairing::Change;
+use super::super::pairing::{Change, Sent};
 use super::super::record::WireLine;
+use super::super::requests::{is_complete, name_of};
 use super::super::tap::RequestHead;
 use super::thread::Recorder;
 
@@ -21,13 +22,14 @@ impl Recorder {
                     self.records.redact(&mut answered.response.error);
                     let at = self.unix_ms(answered.at_us);
                     let fault = self.survey.answered(&answered, at);
+                    self.request_over(&answered.request, answered.sent, is_complete(&answered));
                     let (request, response) = (answered.request, answered.response);
                     self.records.wire(WireLine {
-                        at: self.unix_ms(answered.started_us),
+                        at: self.unix_ms(answered.sent.at_us),
                         kind: "exchange",
                         method: request.method,
                         status: answered.status,
-                        duration_ms: Some(answered.at_us.saturating_sub(answered.started_us).div_ceil(1000)),
+                        duration_ms: Some(answered.at_us.saturating_sub(answered.sent.at_us).div_ceil(1000)),
                         params: request.params,
                         result: response.result,
                         error: response.error,
@@ -38,7 +40,13 @@ impl Recorder {
                         self.fault(answered.at_us, what);
                     }
                 }
-                Change::Unanswered { request, status, why } => {
+                Change::Unanswered {
+                    request,
+                    sent,
+                    status,
+                    why,
+                } => {
+                    self.request_over(&request, sent, false);
                     let why = self.records.redact_text(why);
                     let at = self.unix_ms(self.us(Instant::now()));
                     let method = request.method.as_deref().unwrap_or_default();
@@ -81,6 +89,15 @@ impl Recorder {
         }
         if let Some(error) = self.records.failure() {
             self.queue.fail(format!("the recording could not be written: {error}"));
+        }
+    }
+
+    /// The exchange of a request that is no call is over.
+    fn request_over(&mut self, request: &Message, sent: Sent, ok: bool) {
+        if let Some((method, name)) = name_of(request) {
+            let name = self.records.redact_name(name);
+            let at = self.unix_ms(sent.at_us);
+            self.requests.note(method, name, ok, sent.turn, at);
         }
     }
 

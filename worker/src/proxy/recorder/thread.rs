@@ -10,6 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
+use mcproctor_proto::request::McpRequest;
 
 use super::super::error::ProxyError;
 use super::super::message;
@@ -17,16 +18,19 @@ use super::super::options::ProxyOptions;
 use super::super::pairing::{Opening, Pairing, ReplyKind};
 use super::super::queue::Queue;
 use super::super::record::Records;
+use super::super::requests::Requests;
 use super::super::survey::Survey;
 use super::super::tap::{Ending, ExchangeId, Piece, ReplyHead, RequestHead, Tap};
 use super::listen::{Heard, Listener, kind_of};
-use crate::redact::Redactor;
+use mcproctor_proto::redact::Redactor;
 
 /// What is recorded at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Every call in the order of its start, in its last state; one under way is `never_finished` or `suspended`.
     pub calls: Vec<ToolCall>,
+    /// Every request that is no call, as far as expectations ask about it, in the order of their ends.
+    pub requests: Vec<McpRequest>,
     /// Calls without an end.
     pub open_calls: usize,
     /// What was seen of the server.
@@ -41,6 +45,7 @@ impl Snapshot {
         };
         Self {
             calls: Vec::new(),
+            requests: Vec::new(),
             open_calls: 0,
             exposure,
         }
@@ -52,6 +57,8 @@ impl Snapshot {
 pub struct Recorded {
     /// Every call in the order of its start, each with its end.
     pub calls: Vec<ToolCall>,
+    /// Every request that is no call, as far as expectations ask about it, in the order of their ends.
+    pub requests: Vec<McpRequest>,
     /// What was seen of the server.
     pub exposure: Exposure,
     /// Every call in full, one [`ToolCall`] as JSON a line, in the order of their ends; absent when nothing was kept.
@@ -89,6 +96,7 @@ pub(in crate::proxy) struct Recorder {
     watches: HashMap<ExchangeId, Watch>,
     pub(super) pairing: Pairing,
     pub(super) survey: Survey,
+    pub(super) requests: Requests,
     pub(super) records: Records,
     pub(super) debug_log: Option<Box<dyn Write + Send>>,
 }
@@ -115,6 +123,7 @@ impl Recorder {
             cap: options.body_copy_cap,
             watches: HashMap::new(),
             pairing: Pairing::new(options.server.clone(), started_unix_ms),
+            requests: Requests::new(options.server.clone()),
             survey: Survey::new(options.server),
             records,
             debug_log: options.debug_log,
@@ -311,6 +320,7 @@ impl Recorder {
         }
         Snapshot {
             calls,
+            requests: self.requests.kept().to_vec(),
             open_calls: self.pairing.open_count(),
             exposure: self.exposure(),
         }
@@ -348,6 +358,7 @@ impl Recorder {
         let (calls_file, wire_file) = files.unzip();
         Recorded {
             calls: self.records.kept().to_vec(),
+            requests: self.requests.kept().to_vec(),
             exposure: self.exposure(),
             calls_file,
             wire_file,

@@ -38,6 +38,18 @@ fn a_turn_with_a_tool_call() {
 }
 
 #[test]
+fn reading_a_resource_is_no_call_of_the_server() {
+    let mut all = lines("codex-tool-call");
+    for server in ["weather", "codex"] {
+        let item = r#"{"type":"item.completed","item":{"id":"r","type":"mcp_tool_call","server":"SERVER","tool":"read_mcp_resource","status":"completed"}}"#;
+        all.insert(3, item.replace("SERVER", server).into_bytes());
+    }
+    let reading = read_from("weather", &all, &exit(0, ""));
+    assert_eq!(reading.reported_calls, Some(1));
+    assert_eq!(reading.escapes, []);
+}
+
+#[test]
 fn a_later_failure_is_not_hidden_by_an_earlier_message_or_the_exit_code() {
     for code in [0, 1] {
         let reading = read("codex-failed-after-message", code);

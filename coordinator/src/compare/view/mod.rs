@@ -1,0 +1,11 @@
+//! A comparison in words, as every format for people shows it.
+
+mod case;
+mod clean;
+mod page;
+mod question;
+mod tool;
+mod words;
+
+pub(super) use page::{ComparisonView, Row, View};
+pub(super) use question::QuestionView;

@@ -1,0 +1,67 @@
+//! `maxDurationSeconds`: how long the turns may take.
+
+use super::checked::{Checked, Hope};
+use super::observed::Observed;
+use crate::expectation::Expectations;
+use crate::record::Family;
+
+/// The time of all turns together, without what the relay saw the agent wait for a model that refused, failed or was silent.
+pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {
+    let most = expectations.max_duration_seconds?;
+    let turns: u64 = observed
+        .turns
+        .iter()
+        .fold(0, |sum, turn| sum.saturating_add(turn.duration_ms));
+    let waiting = if observed.traffic.observed {
+        observed.traffic.waiting_ms.min(turns)
+    } else {
+        0
+    };
+    let taken = seconds(turns - waiting);
+    let why = (taken > most).then(|| match waiting {
+        0 => format!("they took {taken:.1} s"),
+        _ => format!(
+            "they took {taken:.1} s, beside {:.1} s of waiting for the model",
+            seconds(waiting)
+        ),
+    });
+    let what = format!("all turns in at most {most} s");
+    Some(Checked::of(Family::Duration, what, why, Hope::Never))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds of a conversation")]
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use mcproctor_proto::turn::TurnEnding;
+
+    use super::super::fixtures::Recorded;
+    use crate::record::fixtures::turn;
+
+    /// Two turns of a second each.
+    fn two_turns(expected: &str) -> Recorded {
+        let mut recorded = Recorded::under(expected);
+        recorded.turns.push(turn(1, TurnEnding::Completed));
+        recorded
+    }
+
+    #[test]
+    fn turns_add_up_and_waiting_for_the_model_is_not_counted() {
+        assert!(two_turns("maxDurationSeconds: 2").all_met());
+        let mut slow = two_turns("maxDurationSeconds: 1.5");
+        assert_eq!(slow.unmet(), "all turns in at most 1.5 s: they took 2.0 s");
+        assert!(!slow.worth_talking_on());
+        slow.traffic.waiting_ms = 600;
+        assert!(!slow.all_met(), "nobody saw it wait");
+        slow.traffic.observed = true;
+        assert!(slow.all_met());
+        slow.traffic.waiting_ms = 300;
+        assert!(
+            slow.unmet()
+                .ends_with("they took 1.7 s, beside 0.3 s of waiting for the model")
+        );
+    }
+}
