@@ -12,7 +12,7 @@ use mcproctor_proto::turn::{Turn, TurnEnding};
 use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
 use crate::conversation::Conversation;
-use crate::record::ExpectationResult;
+use crate::record::{ExpectationResult, Family};
 
 /// Everything that a verdict rests on.
 #[derive(Clone, Copy, Debug)]
@@ -361,14 +361,17 @@ fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdi
     })
 }
 
-/// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
+/// Servers without a single tool leave an agent nothing to be judged by where a test case is about tools: those that are to
+/// be called, and those that are to be left alone.
 fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
-    let tools_expected = expectations.iter().any(ExpectationResult::wants_a_call);
+    let about_tools = expectations
+        .iter()
+        .any(|it| it.wants_a_call() || it.family == Family::NoTools);
     let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
-    (tools_expected && nothing).then(|| {
+    (about_tools && nothing).then(|| {
         Verdict::again(
             InvalidCause::Server,
-            "no tool was offered to the agent, though tools are expected",
+            "no tool was offered to the agent, though the test case is about tools",
         )
     })
 }

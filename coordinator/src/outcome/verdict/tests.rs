@@ -4,8 +4,8 @@ use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::*;
+use crate::record::TestCaseRecord;
 use crate::record::fixtures::{call, exposed, turn};
-use crate::record::{Family, TestCaseRecord};
 use crate::source::MemorySource;
 use crate::testcase;
 use crate::validation::{Observed, check, expected_tools};
@@ -413,6 +413,32 @@ fn an_agent_that_was_offered_no_tool_at_all_is_not_judged() {
     })
     .verdict();
     assert_eq!(verdict.outcome, INVALID_SERVER);
+    assert_eq!(
+        verdict.reason,
+        "no tool was offered to the agent, though the test case is about tools"
+    );
+}
+
+#[test]
+fn leaving_tools_alone_that_were_never_offered_is_no_pass() {
+    let outcome = |tool_count: u32| {
+        let mut attempt = Attempt::good();
+        attempt.conversation.calls.clear();
+        attempt.conversation.exposures[0].tool_count = tool_count.into();
+        decide(&Facts {
+            interrupted: false,
+            machinery_fault: None,
+            conversation: &attempt.conversation,
+            expectations: &[ExpectationResult {
+                family: Family::NoTools,
+                met: true,
+                ..ExpectationResult::default()
+            }],
+        })
+        .outcome
+    };
+    assert_eq!(outcome(0), INVALID_SERVER);
+    assert_eq!(outcome(1), Outcome::Passed);
 }
 
 #[test]
