@@ -1,7 +1,6 @@
 //! The outcome table, row by row.
 //!
-//! The first row that matches wins, in this order: machinery, exposure, model, time, agent error, passed, server, failed.
-//! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
+//! The first row that matches wins, in the order of [`decide`]. So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
 //! over is held against anybody.
 
 use mcproctor_proto::call::{CallState, ToolCall};
