@@ -1,9 +1,9 @@
 //! What `summary.md` promises where it is shown.
 
-use mcproctor::report::{RunData, write_all};
+use mcproctor::report::RunData;
 use pulldown_cmark::{Event, Options, Parser};
 
-use crate::sample;
+use crate::sample::{self, write_all};
 
 fn summary(run: &dyn RunData) -> String {
     let folder = tempfile::tempdir().unwrap();
