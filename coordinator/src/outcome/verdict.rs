@@ -1,7 +1,9 @@
 //! The outcome table, row by row.
 //!
-//! The first row that matches wins, in the order of [`decide`]. So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
-//! over is held against anybody.
+//! The first row that matches wins, in the order of [`decide`]. So nothing that was our fault, the model's or the server's is
+//! ever blamed on the agent, and nothing that the agent got over is held against anybody.
+
+use std::time::Duration;
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
@@ -229,6 +231,7 @@ fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
 }
 
 fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
+    let seconds = |ms| Duration::from_millis(ms).as_secs_f64();
     let last = last?;
     if last.ending != TurnEnding::TimedOut {
         return None;
@@ -409,14 +412,6 @@ fn refusal_in_words(refusal: &ModelRefusal) -> String {
 
 fn detail(turn: &Turn, otherwise: &str) -> String {
     turn.detail.clone().unwrap_or_else(|| otherwise.to_owned())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds of a turn, shown with one decimal"
-)]
-fn seconds(ms: u64) -> f64 {
-    ms as f64 / 1_000.0
 }
 
 #[cfg(test)]
