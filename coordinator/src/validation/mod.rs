@@ -29,7 +29,5 @@ mod tools;
 mod whole;
 
 pub use check::{check, worth_talking_on};
-pub use compare::differences;
 pub use observed::Observed;
-pub use tools::expected_tools;
 pub use whole::{compares_arguments, with_whole_arguments};
