@@ -437,7 +437,7 @@ fn leaving_tools_alone_that_were_never_offered_is_no_pass() {
     let outcome = |tool_count: u32| {
         let mut attempt = Attempt::good();
         attempt.conversation.calls.clear();
-        attempt.conversation.exposures[0].tool_count = tool_count.into();
+        attempt.conversation.exposures[0].tool_count = tool_count;
         decide(&Facts {
             interrupted: false,
             machinery_fault: None,
