@@ -329,7 +329,7 @@ pub(super) fn counted(count: u64, what: &str) -> String {
     }
 }
 
-fn complain_of(shortfalls: &[Shortfall]) {
+pub(super) fn complain_of(shortfalls: &[Shortfall]) {
     for shortfall in shortfalls {
         complain(Exit::Threshold, &format!("threshold not met: {shortfall}"));
     }
