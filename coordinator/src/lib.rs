@@ -37,3 +37,4 @@ pub mod ui;
 pub mod clock;
 pub mod shutdown;
 mod surrogates;
+mod words;

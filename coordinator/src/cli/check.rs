@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use super::agents::{model_access, program_version, without_answers, without_judge, without_usage};
 use super::exit::Exit;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
-use super::run::counted;
 use super::runtime::{block_on, complain};
 use crate::config::{self, Config, Environment};
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
 use crate::threshold::out_of_reach;
+use crate::words::counted;
 use crate::{source, testcase};
 
 /// Arguments of `mcproctor check`.

@@ -8,7 +8,6 @@ use tokio::sync::mpsc;
 
 use super::exit::Exit;
 use super::named::{self, NotFound};
-use super::run::counted;
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Environment};
@@ -16,6 +15,7 @@ use crate::event::Events;
 use crate::run::{GradeSetup, Regraded, RunError, grade};
 use crate::store::Reader;
 use crate::ui::{Mode, Options};
+use crate::words::counted;
 use crate::{source, testcase, ui};
 
 /// Arguments of `mcproctor grade`.

@@ -23,6 +23,7 @@ use crate::shutdown;
 use crate::testcase::TestCase;
 use crate::threshold::{Measure, Share, Shortfall, out_of_reach};
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
+use crate::words::counted;
 use crate::{source, testcase, ui};
 
 /// Arguments of `mcproctor run`, and of `mcproctor` without a command.
@@ -318,14 +319,6 @@ fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
         counted(run.agents.len() as u64, "agent"),
         run.seed,
     )
-}
-
-/// `1 agent`, `2 agents`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        more => format!("{more} {what}s"),
-    }
 }
 
 fn complain_of(shortfalls: &[Shortfall]) {

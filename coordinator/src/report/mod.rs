@@ -23,7 +23,6 @@ mod summary;
 mod tally;
 mod text;
 mod time;
-mod words;
 mod write;
 
 pub use data::{MemoryRun, PendingAttempt, RunData};

@@ -1,10 +1,11 @@
 //! `forbiddenTools`: what is not to be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
 use super::observed::Observed;
+use super::repeated::with_counts;
 use crate::expectation::Expectations;
 use crate::record::Family;
+use crate::words::counted;
 
 /// Failed calls are calls too: what counts is that the agent tried.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {

@@ -1,10 +1,10 @@
 //! `expectNoTools`: nothing is to be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::counted;
 use super::observed::Observed;
 use crate::expectation::Expectations;
 use crate::record::Family;
+use crate::words::counted;
 
 /// Failed calls are calls too.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {

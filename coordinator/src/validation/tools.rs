@@ -3,9 +3,10 @@
 use mcproctor_proto::call::ToolCall;
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
 use super::observed::Observed;
+use super::repeated::with_counts;
 use crate::record::{ExpectationResult, Family};
+use crate::words::counted;
 
 /// Checks that every expected tool was called successfully, a name N times meaning at least N times.
 ///

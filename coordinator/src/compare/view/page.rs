@@ -1,6 +1,8 @@
 //! Everything that is shown.
 
-use super::super::figure::{count, dollars, duration, invalid, median_and_tail};
+use crate::words::{count, dollars, duration, median_and_tail};
+
+use super::super::figure::invalid;
 use super::super::{Comparison, LeftOut, SideFacts};
 use super::case::CaseView;
 use super::clean::clean_line;
@@ -140,11 +142,10 @@ impl ComparisonView {
                         "tokens" => ("tokens", count),
                         _ => ("cost", dollars),
                     };
-                    Row::of(
-                        what,
-                        median_and_tail(row.sides[0], unit),
-                        median_and_tail(row.sides[1], unit),
-                    )
+                    let side = |index: usize| {
+                        median_and_tail(row.sides[index], unit).unwrap_or_else(|| "not known".to_owned())
+                    };
+                    Row::of(what, side(0), side(1))
                 })
                 .collect(),
             changes: comparison

@@ -5,9 +5,9 @@ use crate::record::RunRecord;
 use crate::report::forest::{Forest, What};
 use crate::report::rate::{RateView, invalid_by_cause};
 use crate::report::suite::with_invalid_words;
-use crate::report::words::{count, duration, median_and_tail};
 use crate::report::{Example, Figures, Instead, Share, Tally};
 use crate::stats::Rate;
+use crate::words::{count, duration, median_and_tail};
 
 use super::builder::Section;
 use super::escape::code;

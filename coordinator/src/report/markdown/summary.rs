@@ -4,8 +4,8 @@ use crate::record::{RunRecord, RunState};
 use crate::report::gate::Gate;
 use crate::report::rate::RateView;
 use crate::report::time::readable;
-use crate::report::words::counted;
 use crate::report::{Figures, RunData};
+use crate::words::counted;
 
 use super::builder::Document;
 use super::escape::code;
