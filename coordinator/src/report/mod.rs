@@ -21,7 +21,6 @@ mod servers;
 mod suite;
 mod summary;
 mod tally;
-mod text;
 mod time;
 mod write;
 

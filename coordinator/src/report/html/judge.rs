@@ -3,9 +3,9 @@
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
+use crate::cut::cut;
 use crate::judge::{Agreement, JudgeVerdict, Opinion, ReplyChoice};
 use crate::record::{AnswerChoice, RunRecord, TestCaseRecord};
-use crate::report::text::cut;
 use crate::report::{Figures, Iteration};
 
 use super::headline::Tile;
