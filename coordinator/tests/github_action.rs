@@ -96,6 +96,7 @@ fn an_evaluation_leaves_its_summary_and_its_exit_code_for_the_gate() {
     assert_eq!(outputs["exit-code"], "0", "{log}");
     let folder = Path::new(&outputs["report"]);
     assert!(folder.join("report.html").is_file(), "{outputs:?}");
+    assert_eq!(folder.file_name().unwrap().to_str(), Some(outputs["run"].as_str()));
     assert!(folder.starts_with(bed.path("re ports%41ü").canonicalize().unwrap()));
     let written = fs::read_to_string(folder.join("summary.md")).unwrap();
     assert_eq!(summary, written);

@@ -17,12 +17,13 @@ mod sample;
 #[path = "report/schema.rs"]
 mod schema;
 
+use sample::write_all;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcproctor::outcome::{FailureClass, InvalidCause, Outcome};
 use mcproctor::record::{AttemptRecord, RunRecord, RunState};
-use mcproctor::report::{Format, MemoryRun, ReportError, RunData, SummaryBuilder, write, write_all};
+use mcproctor::report::{Format, MemoryRun, ReportError, RunData, SummaryBuilder, write};
 use serde_json::Value;
 
 fn results(run: &dyn RunData) -> Value {

@@ -8,11 +8,12 @@ mod browser;
 #[path = "../examples/report_sample/sample/mod.rs"]
 mod sample;
 
+use sample::write_all;
 use std::path::PathBuf;
 
 use browser::Browser;
 use mcproctor::record::RunState;
-use mcproctor::report::{MemoryRun, write_all};
+use mcproctor::report::MemoryRun;
 use serde_json::json;
 
 fn written(run: &MemoryRun) -> (tempfile::TempDir, PathBuf) {

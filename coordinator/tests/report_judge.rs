@@ -11,12 +11,13 @@ mod sample;
 #[path = "report/schema.rs"]
 mod schema;
 
+use sample::write_all;
 use std::path::PathBuf;
 
 use browser::Browser;
 use mcproctor::judge::{JudgeVerdict, Judgement, Opinion, ReplyChoice};
 use mcproctor::record::{AttemptRecord, JudgeRecord, RunRecord, RunState};
-use mcproctor::report::{MemoryRun, ReportError, RunData, write_all};
+use mcproctor::report::{MemoryRun, ReportError, RunData};
 use mcproctor_proto::turn::Usage;
 use serde_json::Value;
 

@@ -51,6 +51,11 @@ fn a_run_below_a_threshold_exits_with_1_and_says_why_last() {
         );
     }
 
+    let ran = bed.run(&["-i", "3", "--no-thresholds"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("threshold"), "{}", ran.stderr);
+    assert_eq!(bed.results()["run"]["thresholds"], json!(null));
+
     let ran = bed.run(&["--min-pass-rate", "0.5"]);
     assert_eq!(ran.code, Some(1));
     assert!(

@@ -27,7 +27,7 @@ fn main() -> anyhow::Result<()> {
         sample::still_running(&mut run);
     }
     let started = Instant::now();
-    let written = mcproctor::report::write_all(&run, &folder)?;
+    let written = sample::write_all(&run, &folder)?;
     println!("{} in {} ms", written.html.display(), started.elapsed().as_millis());
     Ok(())
 }

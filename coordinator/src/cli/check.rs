@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use super::agents::{model_access, program_version, without_answers, without_judge, without_usage};
 use super::exit::Exit;
+use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
-use super::runtime::{block_on, complain};
-use crate::config::{self, Config, Environment};
+use super::runtime::block_on;
+use crate::config::Config;
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
 use crate::threshold::out_of_reach;
 use crate::words::counted;
-use crate::{source, testcase};
 
 /// Arguments of `mcproctor check`.
 #[derive(Debug, clap::Args)]
@@ -24,15 +24,11 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs) -> Exit {
-    let config = match config::load(&args.config, &Environment::of_process()) {
-        Ok(config) => config,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
-    let cases = match testcase::load(source::open(&config.source).as_ref()) {
-        Ok(cases) => cases,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
-    block_on(check(config, cases))
+    let read = inputs::config(&args.config).and_then(|config| Ok((inputs::cases(&config)?, config)));
+    match read {
+        Ok((cases, config)) => block_on(check(config, cases)),
+        Err(exit) => exit,
+    }
 }
 
 async fn check(config: Config, cases: Vec<TestCase>) -> Exit {

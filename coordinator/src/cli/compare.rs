@@ -5,13 +5,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mcproctor_proto::id::RunId;
 
 use super::exit::Exit;
-use super::named::{self, NotFound};
+use super::named::{self, exit_of};
 use super::runtime::{chain, complain};
+use super::store_folder::StoreFolder;
 use crate::compare::{self, Results, ToolLists, choose};
-use crate::config::{self, Environment};
 use crate::stats::compare::DEFAULT_MARGIN;
 use crate::store::{AttemptFilter, Reader, StoreError};
 
@@ -30,13 +29,8 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
 
-    /// The config file whose report.outDir holds the runs
-    #[arg(short, long, value_name = "FILE", conflicts_with = "store")]
-    config: Option<PathBuf>,
-
-    /// The folder that holds the runs; without it and -c that of ./eval.yaml, else ./reports
-    #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    folder: StoreFolder,
 
     /// Differences up to this many points count as none
     #[arg(long, value_name = "POINTS", default_value_t = DEFAULT_MARGIN * 100.0, value_parser = points)]
@@ -48,7 +42,7 @@ pub(super) struct CompareArgs {
 
     /// The file that it is written to, instead of standard output
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -70,42 +64,29 @@ fn points(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Why there is no comparison, and how the command ends.
-struct Refused(Exit, String);
+/// Says why there is no comparison, and gives the exit.
+fn refused(exit: Exit, error: &dyn std::error::Error) -> Exit {
+    complain(exit, &format!("failed to {}", chain(error)))
+}
 
-impl Refused {
-    fn usage(error: &dyn std::error::Error) -> Self {
-        Self(Exit::Usage, format!("failed to {}", chain(error)))
-    }
-
-    fn store(error: &StoreError) -> Self {
-        let exit = if matches!(error, StoreError::Missing { .. }) {
-            Exit::Usage
-        } else {
-            Exit::Failure
-        };
-        Self(exit, format!("failed to {}", chain(error)))
-    }
+fn unreadable(error: &StoreError) -> Exit {
+    refused(exit_of(error), error)
 }
 
 /// Compares, and writes what came out.
 pub(super) fn compare(args: &CompareArgs) -> Exit {
-    match compared(args).and_then(|text| write(args.output.as_deref(), &text)) {
+    match compared(args).and_then(|text| write(args.out.as_deref(), &text)) {
         Ok(()) => Exit::Success,
-        Err(Refused(exit, message)) => complain(exit, &message),
+        Err(exit) => exit,
     }
 }
 
-fn compared(args: &CompareArgs) -> Result<String, Refused> {
-    let reader = Reader::open(&folder(args)?).map_err(|error| Refused::store(&error))?;
-    let a = read(&reader, &find(&reader, &args.a)?)?;
-    let b = match &args.b {
-        Some(b) => Some(find(&reader, b)?).filter(|b| *b != a.0),
-        None => None,
-    };
-    let b = b.map(|b| read(&reader, &b)).transpose()?;
-    let (sides, notices) =
-        choose(&a.1, b.as_ref().map(|(_, results)| results), &args.agent).map_err(|error| Refused::usage(&error))?;
+fn compared(args: &CompareArgs) -> Result<String, Exit> {
+    let reader = Reader::open(&args.folder.find()?).map_err(|error| unreadable(&error))?;
+    let a = read(&reader, &args.a)?;
+    let b = args.b.as_ref().map(|b| read(&reader, b)).transpose()?;
+    let usage = |error| refused(Exit::Usage, &error);
+    let (sides, notices) = choose(&a, b.as_ref(), &args.agent).map_err(usage)?;
     let mut lists = ToolLists::default();
     for sha256 in ToolLists::wanted(&sides) {
         // A list that is gone or damaged takes nothing from the figures: it is told as not known.
@@ -114,9 +95,9 @@ fn compared(args: &CompareArgs) -> Result<String, Refused> {
         }
     }
     let margin = args.margin / 100.0;
-    let comparisons = compare::compare(&sides, &lists, margin).map_err(|error| Refused::usage(&error))?;
+    let comparisons = compare::compare(&sides, &lists, margin).map_err(usage)?;
     let unwritable =
-        |error: &dyn std::error::Error| Refused(Exit::Failure, format!("failed to write the comparison: {error}"));
+        |error: &dyn std::error::Error| complain(Exit::Failure, &format!("failed to write the comparison: {error}"));
     match format(args) {
         Format::Text => Ok(compare::text(&comparisons, &notices, margin)),
         Format::Markdown => Ok(compare::markdown(&comparisons, &notices, margin)),
@@ -128,7 +109,7 @@ fn compared(args: &CompareArgs) -> Result<String, Refused> {
 fn format(args: &CompareArgs) -> Format {
     args.format.unwrap_or_else(|| {
         let ending = args
-            .output
+            .out
             .as_deref()
             .and_then(Path::extension)
             .and_then(|ending| ending.to_str());
@@ -141,44 +122,24 @@ fn format(args: &CompareArgs) -> Format {
     })
 }
 
-fn folder(args: &CompareArgs) -> Result<PathBuf, Refused> {
-    if let Some(store) = &args.store {
-        return Ok(store.clone());
-    }
-    let usual = PathBuf::from("./eval.yaml");
-    let Some(file) = args.config.clone().or_else(|| usual.is_file().then_some(usual)) else {
-        return Ok(PathBuf::from("./reports"));
-    };
-    config::load(&file, &Environment::of_process())
-        .map(|config| config.report.out_dir)
-        .map_err(|errors| Refused(Exit::Usage, errors.to_string()))
-}
-
-fn find(reader: &Reader, asked: &str) -> Result<RunId, Refused> {
-    named::find(reader, asked).map_err(|error| match error {
-        NotFound::Store(error) => Refused::store(&error),
-        other => Refused::usage(&other),
-    })
-}
-
-fn read(reader: &Reader, id: &RunId) -> Result<(RunId, Results), Refused> {
-    let store = |error: StoreError| Refused::store(&error);
-    let (run, state) = reader
-        .run(id)
-        .map_err(store)?
-        .ok_or_else(|| Refused(Exit::Usage, format!("there is no run {id}")))?;
+fn read(reader: &Reader, asked: &str) -> Result<Results, Exit> {
+    let id = named::find(reader, asked)
+        .map_err(|error| refused(error.exit(), &error))?
+        .id;
+    let stored = reader.run(&id).map_err(|error| unreadable(&error))?;
+    let (run, state) = stored.ok_or_else(|| complain(Exit::Usage, &format!("there is no run {id}")))?;
     let mut results = Results::new(run, state);
     reader
-        .for_each_attempt(id, AttemptFilter::RESULTS, &mut |attempt| {
+        .for_each_attempt(&id, AttemptFilter::RESULTS, &mut |attempt| {
             results.add(&attempt);
             ControlFlow::Continue(())
         })
-        .map_err(store)?;
-    Ok((id.clone(), results))
+        .map_err(|error| unreadable(&error))?;
+    Ok(results)
 }
 
-fn write(output: Option<&Path>, text: &str) -> Result<(), Refused> {
-    let written = match output {
+fn write(out: Option<&Path>, text: &str) -> Result<(), Exit> {
+    let written = match out {
         Some(file) => std::fs::write(file, text).map_err(|error| (file.display().to_string(), error)),
         None => match io::stdout().lock().write_all(text.as_bytes()) {
             // `mcproctor compare | head` closes the pipe: nothing is wrong.
@@ -186,5 +147,5 @@ fn write(output: Option<&Path>, text: &str) -> Result<(), Refused> {
             _ => Ok(()),
         },
     };
-    written.map_err(|(what, error)| Refused(Exit::Failure, format!("failed to write {what}: {error}")))
+    written.map_err(|(what, error)| complain(Exit::Failure, &format!("failed to write {what}: {error}")))
 }

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::exit::Exit;
+use super::inputs;
 use super::named::{self, NotFound};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Environment};
 use crate::event::Events;
 use crate::run::{GradeSetup, Regraded, RunError, grade};
 use crate::store::Reader;
+use crate::ui;
 use crate::ui::{Mode, Options};
 use crate::words::counted;
-use crate::{source, testcase, ui};
 
 /// Arguments of `mcproctor grade`.
 #[derive(Debug, clap::Args)]
@@ -30,27 +30,24 @@ pub(super) struct GradeArgs {
 }
 
 pub(super) fn run(args: &GradeArgs) -> Exit {
-    let config = match config::load(&args.config, &Environment::of_process()) {
-        Ok(config) => config,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
-    let cases = match testcase::load(source::open(&config.source).as_ref()) {
-        Ok(cases) => cases,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-    };
+    match setup(args) {
+        Ok(setup) => block_on(graded(setup)),
+        Err(exit) => exit,
+    }
+}
+
+fn setup(args: &GradeArgs) -> Result<GradeSetup, Exit> {
+    let config = inputs::config(&args.config)?;
+    let cases = inputs::cases(&config)?;
     let run = Reader::open(&config.report.out_dir)
         .map_err(NotFound::from)
-        .and_then(|reader| named::find(&reader, &args.run));
-    let run = match run {
-        Ok(run) => run,
-        Err(error) => return complain(Exit::Usage, &format!("failed to {}", chain(&error))),
-    };
-    let setup = GradeSetup {
-        run,
+        .and_then(|reader| named::find(&reader, &args.run))
+        .map_err(|error| complain(error.exit(), &format!("failed to {}", chain(&error))))?;
+    Ok(GradeSetup {
+        run: run.id,
         cases,
         report: config.report,
-    };
-    block_on(graded(setup))
+    })
 }
 
 async fn graded(setup: GradeSetup) -> Exit {

@@ -1,28 +1,21 @@
 //! `mcproctor list`: the runs in a folder.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::exit::Exit;
-use super::runtime::complain;
-use crate::config::{self, Environment};
+use super::store_folder::StoreFolder;
 use crate::record::RunState;
 use crate::store::{Reader, RunHead, StoreError};
 
 /// Lists the runs in a folder, the newest first.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// The config file whose report.outDir is looked into
-    #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
-    config: Option<PathBuf>,
-
-    /// The folder that the reports go to; without it and -c that of ./eval.yaml, else ./reports
-    #[arg(long, value_name = "DIR")]
-    out_dir: Option<PathBuf>,
+    #[command(flatten)]
+    folder: StoreFolder,
 
     /// How the list is written
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -39,18 +32,9 @@ enum Format {
 
 /// Prints the list.
 pub(super) fn list(args: &ListArgs) -> Exit {
-    let usual = PathBuf::from("./eval.yaml");
-    let config = args
-        .config
-        .clone()
-        .or_else(|| (args.out_dir.is_none() && usual.is_file()).then_some(usual));
-    let out_dir = match (&args.out_dir, config) {
-        (Some(out_dir), _) => out_dir.clone(),
-        (None, None) => PathBuf::from("./reports"),
-        (None, Some(file)) => match config::load(&file, &Environment::of_process()) {
-            Ok(config) => config.report.out_dir,
-            Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-        },
+    let out_dir = match args.folder.find() {
+        Ok(folder) => folder,
+        Err(exit) => return exit,
     };
     let heads = match Reader::open(&out_dir).and_then(|reader| reader.runs()) {
         Ok(heads) => heads,

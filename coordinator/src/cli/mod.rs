@@ -6,6 +6,7 @@ mod compare;
 mod demo;
 mod exit;
 mod grade;
+mod inputs;
 mod inspect;
 mod list;
 mod minimal_agent;
@@ -16,6 +17,7 @@ mod resume;
 mod root;
 mod run;
 mod runtime;
+mod store_folder;
 mod worker;
 
 pub use exit::Exit;

@@ -2,7 +2,8 @@
 
 use mcproctor_proto::id::RunId;
 
-use crate::store::{Reader, StoreError};
+use super::exit::Exit;
+use crate::store::{Reader, RunHead, StoreError};
 
 /// Why no run was found.
 #[derive(Debug, thiserror::Error)]
@@ -29,13 +30,34 @@ pub(super) enum NotFound {
     },
 }
 
+/// How a command ends that needs the store: one that is not there was named wrongly, one that cannot be read is broken.
+pub(super) fn exit_of(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Missing { .. } => Exit::Usage,
+        _ => Exit::Failure,
+    }
+}
+
+impl NotFound {
+    /// How a command ends that needs the run.
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            Self::Store(error) => exit_of(error),
+            Self::Empty | Self::NoRuns | Self::None(_) | Self::Several { .. } => Exit::Usage,
+        }
+    }
+}
+
 /// The run with that id, or the only one whose id begins so; `latest` is the newest.
 ///
 /// # Errors
 /// [`NotFound`].
-pub(super) fn find(reader: &Reader, asked: &str) -> Result<RunId, NotFound> {
-    let ids: Vec<RunId> = reader.runs()?.into_iter().map(|run| run.id).collect();
-    among(&ids, asked).cloned()
+pub(super) fn find(reader: &Reader, asked: &str) -> Result<RunHead, NotFound> {
+    let runs = reader.runs()?;
+    let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
+    let found = among(&ids, asked)?;
+    let run = runs.into_iter().find(|run| run.id == *found);
+    run.ok_or_else(|| NotFound::None(asked.to_owned()))
 }
 
 /// `ids` are the newest first.

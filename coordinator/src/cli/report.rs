@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use super::exit::Exit;
 use super::named::{self, NotFound};
 use super::runtime::complain;
+use super::store_folder::StoreFolder;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Environment};
-use crate::record::RunState;
+use crate::record::{RunRecord, RunState};
 use crate::report::{self, Format, ReportError};
 use crate::run::StoredRun;
-use crate::store::{Reader, StoreError};
+use crate::store::{Reader, RunHead};
 
 /// Writes the reports of a run anew from what is stored of it.
 #[derive(Debug, Args)]
@@ -21,13 +21,8 @@ pub(super) struct ReportArgs {
     /// The run: an id, the beginning of one, or `latest`, which it is without. `mcproctor list` names them.
     run: Option<String>,
 
-    /// The config file whose report.outDir the run is in
-    #[arg(short, long, value_name = "FILE", conflicts_with = "out_dir")]
-    config: Option<PathBuf>,
-
-    /// The folder that the run is in; without it and -c that of ./eval.yaml, else ./reports
-    #[arg(long, value_name = "DIR")]
-    out_dir: Option<PathBuf>,
+    #[command(flatten)]
+    folder: StoreFolder,
 
     /// What is written, in place of all forms; may be given more than once
     #[arg(long = "format", value_name = "FORM", value_delimiter = ',')]
@@ -64,30 +59,25 @@ impl From<Form> for Format {
 /// Why the reports were not written.
 #[derive(Debug, thiserror::Error)]
 enum Problem {
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    #[error("{}", said_of(.why, .folder))]
+    NotFound { why: NotFound, folder: PathBuf },
     #[error(transparent)]
     Report(#[from] ReportError),
-    #[error("find a run in {}: there is none", .0.display())]
-    NoRuns(PathBuf),
-    #[error("{why} (in {})", .folder.display())]
-    NoSuchRun { why: NotFound, folder: PathBuf },
+}
+
+/// The store says itself where it was looked for.
+fn said_of(why: &NotFound, folder: &Path) -> String {
+    match why {
+        NotFound::Store(error) => error.to_string(),
+        other => format!("{other} (in {})", folder.display()),
+    }
 }
 
 /// Writes them and prints where they are.
 pub(super) fn report(args: &ReportArgs) -> Exit {
-    let usual = PathBuf::from("./eval.yaml");
-    let config = args
-        .config
-        .clone()
-        .or_else(|| (args.out_dir.is_none() && usual.is_file()).then_some(usual));
-    let folder = match (&args.out_dir, config) {
-        (Some(folder), _) => folder.clone(),
-        (None, None) => PathBuf::from("./reports"),
-        (None, Some(file)) => match config::load(&file, &Environment::of_process()) {
-            Ok(config) => config.report.out_dir,
-            Err(errors) => return complain(Exit::Usage, &errors.to_string()),
-        },
+    let folder = match args.folder.find() {
+        Ok(folder) => folder,
+        Err(exit) => return exit,
     };
     match write(args, &folder) {
         Ok(written) => {
@@ -98,32 +88,23 @@ pub(super) fn report(args: &ReportArgs) -> Exit {
             }
             Exit::Success
         }
-        Err(problem @ (Problem::NoRuns(_) | Problem::NoSuchRun { .. })) => {
-            complain(Exit::Usage, &format!("failed to {problem}"))
+        Err(problem) => {
+            let exit = match &problem {
+                Problem::NotFound { why, .. } => why.exit(),
+                Problem::Report(_) => Exit::Failure,
+            };
+            complain(exit, &format!("failed to {problem}"))
         }
-        Err(problem) => complain(Exit::Failure, &format!("failed to {problem}")),
     }
 }
 
 fn write(args: &ReportArgs, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let reader = match Reader::open(folder) {
-        Err(StoreError::Missing { .. }) => return Err(Problem::NoRuns(folder.to_owned())),
-        opened => opened?,
-    };
     let asked = args.run.as_deref().unwrap_or("latest");
-    let id = named::find(&reader, asked).map_err(|error| match error {
-        NotFound::Store(error) => Problem::Store(error),
-        NotFound::NoRuns => Problem::NoRuns(folder.to_owned()),
-        why => Problem::NoSuchRun {
-            why,
-            folder: folder.to_owned(),
-        },
-    })?;
-    let head = reader.runs()?.into_iter().find(|head| head.id == id);
-    let ((record, state), head) = reader
-        .run(&id)?
-        .zip(head)
-        .ok_or_else(|| Problem::NoRuns(folder.to_owned()))?;
+    let not_found = |why| Problem::NotFound {
+        why,
+        folder: folder.to_owned(),
+    };
+    let (reader, head, record, state) = find(folder, asked).map_err(not_found)?;
     // A page about a run that nobody carries on would wait for news for ever.
     let state = match state {
         RunState::Running if !head.active => RunState::Aborted,
@@ -136,7 +117,15 @@ fn write(args: &ReportArgs, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         args.formats.iter().copied().map(Format::from).collect()
     };
     let data = StoredRun::new(reader, record, state, SystemClock.now_unix_ms())?;
-    let written = report::write(&data, &out, &formats)?;
+    report::write(&data, &out, &formats)?;
     let wanted = Format::ALL.into_iter().filter(|format| formats.contains(format));
-    Ok(wanted.map(|format| written.path(format).to_owned()).collect())
+    Ok(wanted.map(|format| out.join(format.file_name())).collect())
+}
+
+fn find(folder: &Path, asked: &str) -> Result<(Reader, RunHead, RunRecord, RunState), NotFound> {
+    let reader = Reader::open(folder)?;
+    let head = named::find(&reader, asked)?;
+    let stored = reader.run(&head.id)?;
+    let (record, state) = stored.ok_or_else(|| NotFound::None(asked.to_owned()))?;
+    Ok((reader, head, record, state))
 }

@@ -11,20 +11,21 @@ use mcproctor_proto::id::RunId;
 
 use super::agents::{agent_versions, without_answers, without_judge, without_usage};
 use super::exit::Exit;
+use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
 use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Config, Environment, Overrides};
+use crate::config::{Config, Overrides};
 use crate::event::{Event, Events};
 use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
 use crate::testcase::TestCase;
 use crate::threshold::{Measure, Share, Shortfall, out_of_reach};
+use crate::ui;
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
 use crate::words::counted;
-use crate::{source, testcase, ui};
 
 /// Arguments of `mcproctor run`, and of `mcproctor` without a command.
 #[derive(Debug, clap::Args)]
@@ -101,9 +102,9 @@ impl From<Output> for OutputChoice {
 }
 
 pub(super) fn run(args: RunArgs) -> Exit {
-    let config = match config::load(&args.config, &Environment::of_process()) {
+    let config = match inputs::config(&args.config) {
         Ok(config) => config,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+        Err(exit) => return exit,
     };
     let overrides = Overrides {
         iterations: args.iterations,
@@ -117,9 +118,9 @@ pub(super) fn run(args: RunArgs) -> Exit {
         Ok(config) => config,
         Err(error) => return complain(Exit::Usage, &error.to_string()),
     };
-    let cases = match testcase::load(source::open(&config.source).as_ref()) {
+    let cases = match inputs::cases(&config) {
         Ok(cases) => cases,
-        Err(errors) => return complain(Exit::Usage, &errors.to_string()),
+        Err(exit) => return exit,
     };
     let mut cases: Vec<TestCase> = match &args.filter[..] {
         [] => cases,

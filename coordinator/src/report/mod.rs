@@ -36,4 +36,4 @@ pub use judge::JudgeFigures;
 pub use servers::{Face, ServersSeen};
 pub use summary::{AgentSummary, Summary, SummaryBuilder};
 pub use tally::Tally;
-pub use write::{Format, Written, write, write_all};
+pub use write::{Format, write};

@@ -2,23 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::pass::{Findings, walk};
 use super::{Figures, Iteration, ReportError, RunData, html, json, junit, markdown};
-
-/// Where the files are, those that were asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// `report.html`.
-    pub html: PathBuf,
-    /// `results.json`.
-    pub json: PathBuf,
-    /// `junit.xml`.
-    pub junit: PathBuf,
-    /// `summary.md`.
-    pub markdown: PathBuf,
-}
 
 /// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,44 +35,13 @@ impl Format {
     }
 }
 
-impl Written {
-    fn in_folder(dir: &Path) -> Self {
-        let path = |format: Format| dir.join(format.file_name());
-        Self {
-            html: path(Format::Html),
-            json: path(Format::Json),
-            junit: path(Format::Junit),
-            markdown: path(Format::Markdown),
-        }
-    }
-
-    /// Where that form is.
-    pub fn path(&self, format: Format) -> &Path {
-        match format {
-            Format::Html => &self.html,
-            Format::Json => &self.json,
-            Format::Junit => &self.junit,
-            Format::Markdown => &self.markdown,
-        }
-    }
-}
-
-/// Writes every report of a run into `dir`, as [`write()`] does.
-///
-/// # Errors
-///
-/// As [`write()`].
-pub fn write_all(data: &dyn RunData, dir: &Path) -> Result<Written, ReportError> {
-    write(data, dir, &Format::ALL)
-}
-
 /// Writes the reports of a run into `dir`, which is created if it is not there. The run is read once, and each file is
 /// replaced whole at the end: a reader sees the old one or the new one.
 ///
 /// # Errors
 ///
 /// When the run cannot be read or a file cannot be written; what was there before stays.
-pub fn write(data: &dyn RunData, dir: &Path, formats: &[Format]) -> Result<Written, ReportError> {
+pub fn write(data: &dyn RunData, dir: &Path, formats: &[Format]) -> Result<(), ReportError> {
     std::fs::create_dir_all(dir).map_err(failed(dir))?;
     let wants = |format| formats.contains(&format);
     let run = data.run();
@@ -120,22 +76,22 @@ pub fn write(data: &dyn RunData, dir: &Path, formats: &[Format]) -> Result<Writt
         },
     )?;
     figures.finish(run);
-    let written = Written::in_folder(dir);
+    let path = |format: Format| dir.join(format.file_name());
     if let Some(draft) = json {
-        replace(&written.json, |out| draft.finish(data, &figures, out))?;
+        replace(&path(Format::Json), |out| draft.finish(data, &figures, out))?;
     }
     if let Some(draft) = junit {
-        replace(&written.junit, |out| draft.finish(data, &figures, out))?;
+        replace(&path(Format::Junit), |out| draft.finish(data, &figures, out))?;
     }
     if wants(Format::Markdown) {
-        replace(&written.markdown, |out| {
+        replace(&path(Format::Markdown), |out| {
             Ok(out.write_all(markdown::summary(data, &figures).as_bytes())?)
         })?;
     }
     if let Some(draft) = html {
-        replace(&written.html, |out| draft.finish(data, &figures, out))?;
+        replace(&path(Format::Html), |out| draft.finish(data, &figures, out))?;
     }
-    Ok(written)
+    Ok(())
 }
 
 /// What a worker makes of a chunk, for the files that are wanted.

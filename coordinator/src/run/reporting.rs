@@ -59,13 +59,14 @@ impl ReportWriter {
         })?;
         let data = StoredRun::new(reader, self.run.clone(), state, self.clock.now_unix_ms())?;
         let formats: Vec<Format> = self.settings.formats.iter().copied().map(format).collect();
-        let written = report::write(&data, &out_dir.join(name), &formats)?;
+        let folder = out_dir.join(name);
+        report::write(&data, &folder, &formats)?;
         point_latest_to(out_dir, name).map_err(|source| ReportError::Write {
             path: out_dir.join("latest"),
             source,
         })?;
         let shown = Format::ALL.into_iter().find(|format| formats.contains(format));
-        Ok(written.path(shown.unwrap_or(Format::Html)).to_owned())
+        Ok(folder.join(shown.unwrap_or(Format::Html).file_name()))
     }
 
     /// Writes the report soon after the first result, and then again and again, until `stop`. `events` is where a reader is

@@ -74,7 +74,7 @@ async fn two_runs_are_found_by_the_beginning_of_an_id_and_as_the_latest() {
     let store = reports.to_str().unwrap();
     let (code, text, _) = compare(
         elsewhere.path(),
-        &["--store", store, "latest", "2026-11-05T07-00-00-aaaa"],
+        &["--out-dir", store, "latest", "2026-11-05T07-00-00-aaaa"],
     );
     assert_eq!(code, 0);
     assert!(text.contains("points less often than A"), "{text}");
@@ -101,10 +101,7 @@ async fn a_comparison_that_cannot_be_made_is_a_usage_error_with_its_reason() {
     let folder = folder_with_two_runs().await;
     for (arguments, reason) in [
         (&["2026-11-05"][..], "choose two agents of run 2026-11-05T07-00-00-aaaa"),
-        (
-            &["latest", "latest"],
-            "choose two agents of run 2026-11-06T07-00-00-bbbb",
-        ),
+        (&["latest", "latest"], "with itself"),
         (&["2026-11", "latest"], "2 runs begin so; give more of the id"),
         (&["nightly", "latest"], "find the run nightly"),
         (&["", "latest"], "find a run without a name"),
@@ -113,7 +110,7 @@ async fn a_comparison_that_cannot_be_made_is_a_usage_error_with_its_reason() {
             &["2026-11-05", "latest", "--margin", "0"],
             "not a number of points between 0 and 100",
         ),
-        (&["2026-11-05", "latest", "--store", "nowhere"], "nowhere"),
+        (&["2026-11-05", "latest", "--out-dir", "nowhere"], "nowhere"),
     ] {
         let (code, stdout, errors) = compare(folder.path(), arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{arguments:?}: {errors}");

@@ -93,7 +93,7 @@ fn a_run_that_is_not_there_is_a_usage_error_that_says_where_it_was_looked_for() 
     let empty = tempfile::tempdir().unwrap();
     for (folder, arguments, words) in [
         (store.path(), &["nightly"][..], "find the run nightly"),
-        (empty.path(), &[][..], "there is none"),
+        (empty.path(), &[][..], "find a store in"),
     ] {
         let output = report(folder, arguments);
         assert_eq!(output.status.code(), Some(2));

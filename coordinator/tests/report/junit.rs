@@ -5,9 +5,9 @@ use std::process::Command;
 
 use mcproctor::outcome::{InvalidCause, Outcome};
 use mcproctor::record::RunState;
-use mcproctor::report::{MemoryRun, RunData, write_all};
+use mcproctor::report::{MemoryRun, RunData};
 
-use crate::sample;
+use crate::sample::{self, write_all};
 
 fn junit(run: &dyn RunData) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -51,8 +51,9 @@ fn xmllint_accepts_it_whatever_was_said() {
         "é 😀 \u{202e}עברית \u{feff}",
         "",
     ] {
-        let xml = junit(&sample::hostile(words));
-        assert!(!xml.is_empty());
+        let run = sample::hostile(words);
+        let planned = usize::try_from(run.run.total_iterations()).unwrap();
+        assert_eq!(junit(&run).matches("<testcase ").count(), planned, "{words}");
     }
 }
 

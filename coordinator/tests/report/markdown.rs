@@ -1,9 +1,9 @@
 //! What `summary.md` promises where it is shown.
 
-use mcproctor::report::{RunData, write_all};
+use mcproctor::report::RunData;
 
 use crate::code_spans::{SMUGGLERS, assert_only_code_spans_hold};
-use crate::sample;
+use crate::sample::{self, write_all};
 
 fn summary(run: &dyn RunData) -> String {
     let folder = tempfile::tempdir().unwrap();

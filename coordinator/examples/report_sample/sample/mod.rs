@@ -7,11 +7,13 @@
 )]
 
 mod attempt;
+mod files;
 mod plan;
 mod shapes;
 mod talk;
 mod tools;
 
+pub(crate) use files::{Files, write_all};
 pub(crate) use shapes::{attempts, hostile, mixed, one_agent, plan_of_mixed, still_running};
 pub(crate) use talk::{call, failed_call};
 pub(crate) use tools::TOOL_LIST;
