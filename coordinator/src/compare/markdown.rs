@@ -24,6 +24,13 @@ const MOST_FIELDS: usize = 20;
 pub fn markdown(comparisons: &[Comparison], notices: &[String], margin: f64) -> String {
     let view = View::of(comparisons, notices, margin);
     let mut document = Document::new("", "in the page and in the JSON");
+    if !view.notices.is_empty() {
+        document.add(&Section {
+            rows: quoted("", &view.notices),
+            most_rows: 20,
+            ..Section::default()
+        });
+    }
     // One of many comparisons does not take the room of the others.
     let share = |most: usize| (most / view.comparisons.len().max(1)).max(3);
     for comparison in &view.comparisons {
@@ -41,13 +48,6 @@ pub fn markdown(comparisons: &[Comparison], notices: &[String], margin: f64) -> 
         if !comparison.tools.is_empty() {
             document.add(&tools(&comparison.tools, share(30)));
         }
-    }
-    if !view.notices.is_empty() {
-        document.add(&Section {
-            rows: quoted("", &view.notices),
-            most_rows: 20,
-            ..Section::default()
-        });
     }
     document.finish()
 }

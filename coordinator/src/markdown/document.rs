@@ -58,7 +58,9 @@ impl Document {
         }
         head += &section.intro;
         let room = (MOST_BYTES - SPARE_BYTES).saturating_sub(self.text.len());
-        if head.len() > room {
+        // A table's head without any of its rows says nothing.
+        let least = head.len() + section.rows.first().map_or(0, |row| row.len() + 1);
+        if least > room {
             self.left_out += 1;
             return;
         }
