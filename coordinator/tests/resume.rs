@@ -355,7 +355,7 @@ fn a_resume_repeats_what_the_command_line_had_changed_and_the_database_is_whole_
     let copy = tempfile::tempdir().unwrap();
     std::fs::copy(bed.reports().join("mcproctor.db"), copy.path().join("mcproctor.db")).unwrap();
     let reader = mcproctor::store::Reader::open(copy.path()).unwrap();
-    let head = reader.latest_run().unwrap().unwrap();
+    let head = reader.runs().unwrap().remove(0);
     assert_eq!(head.state, mcproctor::record::RunState::Completed);
     assert_eq!(head.passed + head.failed, head.total_iterations());
 }

@@ -91,3 +91,30 @@ fn iterations_that_stayed_invalid_outweigh_a_threshold() {
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(ran.stderr.contains("stayed invalid"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_graded_run_is_held_against_the_thresholds_of_the_given_config() {
+    let mut bed = bed();
+    bed.config["run"]["thresholds"] = json!({ "testCase": "80%" });
+    assert_eq!(bed.run(&[]).code, Some(0));
+
+    let grade = |bed: &Bed| bed.start_program(&["grade", "latest", "-c", "eval.yaml"]).wait();
+    bed.case("called", "What is the weather?", &["get_forecast"]);
+    bed.config["run"]["thresholds"] = json!({ "suite": "90%" });
+    let ran = grade(&bed);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr.ends_with(
+            "threshold not met: agent builtin, suite: 0 of 5 passed, a rate of 0.0%; the threshold is 90%\n"
+        ),
+        "{}",
+        ran.stderr
+    );
+    let said = &bed.results()["run"]["thresholds"];
+    assert_eq!((&said["met"], &said["suite"]), (&json!(false), &json!(0.9)));
+
+    bed.config["run"].as_object_mut().unwrap().remove("thresholds");
+    let ran = grade(&bed);
+    assert_eq!(ran.code, Some(0), "nothing is asked any more: {}", ran.stderr);
+    assert!(bed.results()["run"]["thresholds"].is_null());
+}

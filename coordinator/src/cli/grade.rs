@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use super::exit::Exit;
 use super::inputs;
 use super::named::{self, NotFound};
+use super::run::complain_of;
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::event::Events;
@@ -48,6 +49,7 @@ fn setup(args: &GradeArgs) -> Result<GradeSetup, Exit> {
         run: run.id,
         cases,
         report: config.report,
+        thresholds: config.run.thresholds,
     })
 }
 
@@ -88,7 +90,9 @@ fn conclude(regraded: &Regraded) -> Exit {
         text.push('\n');
     }
     let written = std::io::stdout().lock().write_all(text.as_bytes());
+    complain_of(&regraded.shortfalls);
     let exit = match regraded.invalid {
+        0 if !regraded.shortfalls.is_empty() => Exit::Threshold,
         0 => Exit::Success,
         invalid => complain(
             Exit::Failure,

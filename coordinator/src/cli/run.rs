@@ -322,7 +322,7 @@ fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
     )
 }
 
-fn complain_of(shortfalls: &[Shortfall]) {
+pub(super) fn complain_of(shortfalls: &[Shortfall]) {
     for shortfall in shortfalls {
         complain(Exit::Threshold, &format!("threshold not met: {shortfall}"));
     }

@@ -24,4 +24,4 @@ pub use environment::Environment;
 pub use error::ConfigErrors;
 pub use load::load;
 pub use overrides::{OverrideError, Overrides};
-pub use settings::{Config, JudgeProvider, JudgeSettings, ReportFormat, ReportSettings, RunSettings, Source};
+pub use settings::{Config, JudgeSettings, ReportFormat, ReportSettings, RunSettings, Source};

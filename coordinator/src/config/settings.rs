@@ -76,8 +76,6 @@ pub struct ReportSettings {
 /// The model that gives a second opinion. `Debug` shows no key.
 #[derive(Clone)]
 pub struct JudgeSettings {
-    /// What its endpoint speaks.
-    pub provider: JudgeProvider,
     /// Its API, up to what stands before `/chat/completions`.
     pub base_url: Url,
     /// The model asked for.
@@ -86,14 +84,6 @@ pub struct JudgeSettings {
     pub api_key: Option<SecretString>,
     /// How long one request may take.
     pub timeout: Duration,
-}
-
-/// What a judge's endpoint speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JudgeProvider {
-    /// OpenAI's Chat Completions, which most model servers speak as well.
-    #[default]
-    OpenAiCompatible,
 }
 
 impl JudgeSettings {
@@ -117,7 +107,6 @@ impl JudgeSettings {
 impl fmt::Debug for JudgeSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JudgeSettings")
-            .field("provider", &self.provider)
             .field("base_url", &self.shown_url())
             .field("model", &self.model)
             .field("timeout", &self.timeout)

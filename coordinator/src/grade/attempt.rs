@@ -8,7 +8,7 @@ use crate::conversation::Conversation;
 use crate::judge::Judgement;
 use crate::outcome::{Facts, InvalidCause, Outcome, decide};
 use crate::record::{AttemptRecord, TestCaseRecord};
-use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
+use crate::validation::{Observed, check, with_whole_arguments};
 
 /// An attempt, judged again.
 #[derive(Clone, Debug)]
@@ -32,15 +32,10 @@ pub struct Recorded<'a> {
     pub case: &'a TestCaseRecord,
 }
 
-/// Whether the calls in full are needed to judge the attempt.
-pub fn wants_calls(record: &AttemptRecord, case: &TestCaseRecord) -> bool {
-    compares_arguments(case, &record.calls)
-}
-
 /// Judges an attempt against the test case as it is now.
 ///
 /// What was invalid or aborted stays so, and so does a failure that no expectation decided: an error of the agent, time
-/// that was up. `calls_in_full` is the evidence of its calls, where [`wants_calls`] asks for it. A tone that gates is known
+/// that was up. `calls_in_full` is the evidence of its calls, where [`compares_arguments`](crate::validation::compares_arguments) asks for it. A tone that gates is known
 /// only where it was judged by the same rubric, of the same conversation.
 pub fn grade_attempt(then: Recorded<'_>, case: &TestCaseRecord, calls_in_full: Option<&[u8]>) -> Graded {
     let was = then.case;

@@ -12,6 +12,6 @@ mod replay;
 #[cfg(test)]
 mod tests;
 
-pub use attempt::{Graded, Recorded, grade_attempt, wants_calls};
+pub use attempt::{Graded, Recorded, grade_attempt};
 pub use changes::{Change, Changes};
 pub use pair::{Pairing, pair};

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::redact::{Named, Redactor};
+use mcproctor_proto::redact::Redactor;
 use mcproctor_proto::turn::{Turn, Usage};
-use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -58,24 +57,18 @@ struct Asked<T> {
     duration_ms: u64,
 }
 
-/// What was recorded holds none of the secrets that its worker knew. The judge's endpoint is one more reader, so everything that
-/// goes there is looked through once more, with every secret of the config.
-fn knowing(secrets: &[SecretString]) -> Redactor {
-    let named = secrets.iter().map(|secret| Named::secret("", secret.expose_secret()));
-    Redactor::new(named)
-}
-
 impl Judge {
-    /// A judge that is shown none of `secrets`. Asks nothing yet.
+    /// A judge that is shown nothing of what `redaction` knows: what was recorded holds none of the secrets that its worker knew,
+    /// and the judge's endpoint is one more reader, with a key of its own. Asks nothing yet.
     ///
     /// # Errors
     /// When the system has no certificate authorities for an https endpoint.
-    pub fn new(settings: &JudgeSettings, secrets: &[SecretString], clock: Arc<dyn Clock>) -> Result<Self, JudgeError> {
+    pub fn new(settings: &JudgeSettings, redaction: Redactor, clock: Arc<dyn Clock>) -> Result<Self, JudgeError> {
         Ok(Self(Arc::new(Inner {
             endpoint: Endpoint::new(settings).map_err(|error| JudgeError(error.to_string()))?,
             model: settings.model.clone(),
             budget: settings.timeout * REQUESTS_OF_AN_ANSWER,
-            redaction: knowing(secrets),
+            redaction,
             clock,
             awaited: Semaphore::new(MOST_AWAITED),
         })))

@@ -178,19 +178,22 @@ impl Judgement {
         self.opinion.is_none() && self.tone.is_none() && self.choices.is_empty() && self.for_nothing == Usage::default()
     }
 
-    /// Whether it holds the judge's own opinion of the attempt. One that failed is asked for again when a run is resumed.
+    /// Whether nothing in it has to be asked again when a run is resumed: there is an opinion of the attempt, and neither that
+    /// nor the one of its tone failed.
     pub fn is_settled(&self) -> bool {
-        self.opinion.as_ref().is_some_and(Opinion::is_clear)
+        self.opinion.as_ref().is_some_and(Opinion::is_clear) && self.tone.as_ref().is_none_or(Opinion::is_clear)
     }
 
     /// Takes in the opinion of the attempt and of its tone, in place of earlier ones on which the judge failed. What those
-    /// took stays counted.
+    /// took stays counted; one that is the same as before was not asked for again and counts once.
     pub fn take_in(&mut self, opinion: Opinion, tone: Option<Opinion>) {
-        if let Some(earlier) = self.opinion.replace(opinion) {
-            self.for_nothing.add(&earlier.usage);
-        }
-        if let Some(earlier) = std::mem::replace(&mut self.tone, tone).filter(|it| Some(it) != self.tone.as_ref()) {
-            self.for_nothing.add(&earlier.usage);
+        for (kept, now) in [(&mut self.opinion, Some(opinion)), (&mut self.tone, tone)] {
+            if *kept == now {
+                continue;
+            }
+            if let Some(earlier) = std::mem::replace(kept, now) {
+                self.for_nothing.add(&earlier.usage);
+            }
         }
     }
 
@@ -209,6 +212,8 @@ impl Judgement {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::outcome::{FailureClass, InvalidCause};
 
@@ -239,6 +244,43 @@ mod tests {
             Some(opinion(JudgeVerdict::Pass, 100_000)),
         );
         assert_eq!(judgement.usage().input_tokens, Some(110_111));
+        let (kept, tone) = (
+            judgement.opinion.clone().unwrap(),
+            opinion(JudgeVerdict::Fail, 1_000_000),
+        );
+        judgement.take_in(kept, Some(tone));
+        assert_eq!(
+            judgement.usage().input_tokens,
+            Some(1_110_111),
+            "what is kept counts once"
+        );
+    }
+
+    #[test]
+    fn a_judgement_is_settled_when_neither_opinion_failed() {
+        let opinion = |verdict| Opinion {
+            verdict,
+            reasoning: String::new(),
+            model: "m".to_owned(),
+            usage: Usage::default(),
+            duration_ms: 1,
+            at_unix_ms: 0,
+        };
+        use JudgeVerdict::{Error, Fail, Pass, Uncertain};
+        for (said, tone, settled) in [
+            (Some(Pass), None, true),
+            (Some(Fail), Some(Uncertain), true),
+            (Some(Pass), Some(Error), false),
+            (Some(Error), Some(Pass), false),
+            (None, Some(Pass), false),
+        ] {
+            let judgement = Judgement {
+                opinion: said.map(opinion),
+                tone: tone.map(opinion),
+                ..Judgement::default()
+            };
+            assert_eq!(judgement.is_settled(), settled, "{said:?} {tone:?}");
+        }
     }
 
     #[test]

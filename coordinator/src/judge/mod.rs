@@ -19,4 +19,4 @@ mod verdict;
 pub use asker::{Judge, JudgeError};
 pub use judgement::{Agreement, JudgeVerdict, Judgement, NotChosen, Opinion, ReplyChoice};
 pub use tally::JudgeTally;
-pub use task::{Judging, LeftOut};
+pub use task::Judging;

@@ -28,18 +28,18 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// The judge's work beside a run. Dropping it stops it.
 #[derive(Debug)]
 pub struct Judging {
-    task: JoinHandle<LeftOut>,
+    task: JoinHandle<Ended>,
     finish: CancellationToken,
     stop: CancellationToken,
 }
 
-/// What the judge did not get to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Iterations that are not judged.
-    pub iterations: u64,
-    /// Whether that is because the user did not want to wait.
-    pub stopped: bool,
+/// How the judge's work came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// Everything was asked, or time was up.
+    ByItself,
+    /// The user did not want to wait.
+    Stopped,
 }
 
 impl Judging {
@@ -66,17 +66,18 @@ impl Judging {
         Ok(Self { task, finish, stop })
     }
 
-    /// The run is over: waits for what is left, within a time that is said, or until `stopped` comes.
+    /// The run is over: waits for what is left, within a time that is said, or until `stopped` comes. `true` when something
+    /// was left out because of that.
     ///
     /// # Errors
     /// When its own code failed; what it had stored is there.
-    pub async fn finish(mut self, stopped: impl Future<Output = ()>) -> Result<LeftOut, JoinError> {
+    pub async fn finish(mut self, stopped: impl Future<Output = ()>) -> Result<bool, JoinError> {
         self.finish.cancel();
         tokio::select! {
-            left = &mut self.task => return left,
+            ended = &mut self.task => return Ok(ended? == Ended::Stopped),
             () = stopped => self.stop.cancel(),
         }
-        (&mut self.task).await
+        Ok((&mut self.task).await? == Ended::Stopped)
     }
 }
 
@@ -100,7 +101,7 @@ async fn work(
     mut heard: UnboundedReceiver<Envelope>,
     finish: CancellationToken,
     stop: CancellationToken,
-) -> LeftOut {
+) -> Ended {
     let mut queue = Queue::default();
     let mut asked: JoinSet<()> = JoinSet::new();
     let mut deadline: Option<Instant> = None;
@@ -116,7 +117,7 @@ async fn work(
         let left = queue.len() + asked.len();
         if finish.is_cancelled() {
             if left == 0 {
-                return LeftOut::default();
+                return Ended::ByItself;
             }
             if deadline.is_none() {
                 let patience = patience(left, desk.judge.budget());
@@ -134,24 +135,30 @@ async fn work(
                 continue;
             }
             Some(done) = asked.join_next() => {
-                if let Err(error) = done {
-                    desk.say(format!("failed to judge an iteration: {error}"));
-                }
+                desk.complain_of(done);
                 continue;
             }
             () = finish.cancelled(), if deadline.is_none() => continue,
             () = until(deadline) => "time was up",
             () = stop.cancelled() => "the judge was not waited for",
         };
-        asked.abort_all();
+        // What is done already is not left out.
+        while let Some(done) = asked.try_join_next() {
+            desk.complain_of(done);
+        }
         let left = queue.len() + asked.len();
+        asked.abort_all();
+        if left == 0 {
+            return Ended::ByItself;
+        }
         desk.say(format!(
             "{} not judged: {why}; `--resume` judges the rest",
             counted(left, "iteration")
         ));
-        return LeftOut {
-            iterations: left as u64,
-            stopped: stop.is_cancelled(),
+        return if stop.is_cancelled() {
+            Ended::Stopped
+        } else {
+            Ended::ByItself
         };
     }
 }
@@ -174,6 +181,12 @@ impl Desk {
         self.events.say(Event::Notice { text });
     }
 
+    fn complain_of(&self, done: Result<(), JoinError>) {
+        if let Err(error) = done {
+            self.say(format!("failed to judge an iteration: {error}"));
+        }
+    }
+
     async fn judge(self: Arc<Self>, key: AttemptKey) {
         if let Err(error) = self.judge_and_store(key).await {
             self.say(format!(
@@ -191,16 +204,22 @@ impl Desk {
         let (Some((attempt, mut judgement)), Some(case)) = (read, self.run.test_case_of(key.cell as usize)) else {
             return Ok(());
         };
-        let tone = async {
-            match &case.tone {
-                // A tone that gates was judged before the attempt had its result.
-                Some(tone) if !judgement.tone.as_ref().is_some_and(Opinion::is_clear) => {
-                    Some(self.judge.tone(&tone.rubric, &attempt.turns).await)
-                }
-                _ => judgement.tone.clone(),
+        // What is clear is kept: in a resumed run only one of the two may have failed, and a tone that gates was judged before
+        // the attempt had its result.
+        let clear = |said: &Option<Opinion>| said.clone().filter(Opinion::is_clear);
+        let opinion = async {
+            match clear(&judgement.opinion) {
+                Some(opinion) => opinion,
+                None => self.judge.opinion(case, &attempt).await,
             }
         };
-        let (opinion, tone) = tokio::join!(self.judge.opinion(case, &attempt), tone);
+        let tone = async {
+            match (&case.tone, clear(&judgement.tone)) {
+                (Some(tone), None) => Some(self.judge.tone(&tone.rubric, &attempt.turns).await),
+                (_, kept) => kept,
+            }
+        };
+        let (opinion, tone) = tokio::join!(opinion, tone);
         judgement.take_in(opinion, tone);
         self.store.put_judgement(&self.run.id, key, &judgement).await?;
         if let Some(event) = Event::judged(key, &attempt, &judgement) {

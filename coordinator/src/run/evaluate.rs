@@ -90,7 +90,7 @@ pub async fn evaluate(
     } = setup;
     let store = Store::open(&config.report.out_dir)?;
     let judge = match &config.judge {
-        Some(settings) => Some(Judge::new(settings, &config.secrets(), Arc::clone(&clock))?),
+        Some(settings) => Some(Judge::new(settings, config.redactor(), Arc::clone(&clock))?),
         None => None,
     };
     // It has to hear of what an earlier process of the run finished, too.
@@ -178,7 +178,7 @@ pub async fn evaluate(
     finished.invalid += invalid_before;
     if let Some(judging) = judging {
         match judging.finish(async { drop(stop_waiting.asked().await) }).await {
-            Ok(left) => finished.cancelled |= left.stopped,
+            Ok(not_waited_for) => finished.cancelled |= not_waited_for,
             // What it had stored is there, and no result depends on it.
             Err(error) => events.say(Event::Notice {
                 text: format!("the judge broke off: {error}"),

@@ -14,15 +14,18 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::error::RunError;
 use super::plan::run_id;
 use super::reporting::ReportWriter;
+use super::thresholds::shortfalls_of;
 use crate::clock::Clock;
 use crate::config::ReportSettings;
 use crate::event::{AttemptKey, Event, Events};
-use crate::grade::{Change, Changes, Graded, Pairing, Recorded, grade_attempt, pair, wants_calls};
+use crate::grade::{Change, Changes, Graded, Pairing, Recorded, grade_attempt, pair};
 use crate::judge::Judgement;
 use crate::outcome::Outcome;
 use crate::record::{AttemptRecord, RunRecord, RunState, TestCaseRecord};
 use crate::store::{AttemptFilter, Reader, Store, StoreError};
 use crate::testcase::{TestCase, fingerprint};
+use crate::threshold::{Shortfall, Thresholds};
+use crate::validation::compares_arguments;
 
 /// Iterations on their way to the store at once: enough that many share a sync, few enough to hold in memory.
 const AT_ONCE: usize = 128;
@@ -35,6 +38,8 @@ pub struct GradeSetup {
     pub cases: Vec<TestCase>,
     /// Where the store is and which reports are written.
     pub report: ReportSettings,
+    /// What the results have to reach; what the run itself had to reach does not count.
+    pub thresholds: Thresholds,
 }
 
 /// What came of it.
@@ -52,6 +57,8 @@ pub struct Regraded {
     pub invalid: u64,
     /// Its report.
     pub report: PathBuf,
+    /// Thresholds that are not met; none are looked at when the run did not complete.
+    pub shortfalls: Vec<Shortfall>,
 }
 
 /// Judges a stored run. Nothing in it changes: what comes out is a run of its own, marked as graded from it.
@@ -59,7 +66,12 @@ pub struct Regraded {
 /// # Errors
 /// [`RunError::Grade`] when there is nothing to judge, and whatever store and reports refuse.
 pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> Result<Regraded, RunError> {
-    let GradeSetup { run: id, cases, report } = setup;
+    let GradeSetup {
+        run: id,
+        cases,
+        report,
+        thresholds,
+    } = setup;
     // Only a folder that has a store: grading makes none.
     let reader = Reader::open(&report.out_dir)?;
     let (then, state) = held_run(&reader, id)?;
@@ -77,7 +89,10 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         let checked = tokio::task::spawn_blocking(move || readable(&reader, &id).map(|()| reader));
         checked.await.map_err(RunError::Schedule)??
     };
-    let run = graded_run(&then, &cases, &pairing, clock.now_unix_ms());
+    let run = RunRecord {
+        thresholds,
+        ..graded_run(&then, &cases, &pairing, clock.now_unix_ms())
+    };
     let store = Store::open(&report.out_dir)?;
     store.create_run(&run).await?;
 
@@ -115,6 +130,10 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         run: run.id.clone(),
         state,
     });
+    let shortfalls = match state {
+        RunState::Completed => shortfalls_of(&run, &store.reader()?.tallies(&run.id)?),
+        RunState::Running | RunState::Aborted => Vec::new(),
+    };
     // Everything is durable without it; whoever copies the database file alone has all of it with it.
     let _ = store.checkpoint().await;
     Ok(Regraded {
@@ -124,23 +143,21 @@ pub async fn grade(setup: GradeSetup, events: Events, clock: Arc<dyn Clock>) -> 
         pairing,
         invalid,
         report,
+        shortfalls,
     })
 }
 
-/// The run, or the one that it was graded from in the end: recordings are judged as they were made.
+/// The run, or the one that it was graded from: recordings are judged as they were made.
 fn held_run(reader: &Reader, id: RunId) -> Result<(RunRecord, RunState), RunError> {
-    let mut id = id;
-    loop {
-        let Some((run, state)) = reader.run(&id)? else {
-            return Err(RunError::Grade(format!(
-                "there is no run {id} in the store; `mcproctor list` shows those there are"
-            )));
-        };
-        match run.graded_from {
-            // A run can only be graded from one that was there before it.
-            Some(from) if from != run.id => id = from,
-            _ => return Ok((run, state)),
-        }
+    let found = |id: RunId| -> Result<_, RunError> {
+        let missing = || format!("there is no run {id} in the store; `mcproctor list` shows those there are");
+        reader.run(&id)?.ok_or_else(|| RunError::Grade(missing()))
+    };
+    let (run, state) = found(id)?;
+    match run.graded_from {
+        // What is graded is a run that was held, so this one was.
+        Some(from) => found(from),
+        None => Ok((run, state)),
     }
 }
 
@@ -162,7 +179,9 @@ async fn store_iteration(
             store.put_judgement(run, key_of(&record), &judgement).await?;
         }
         if record.last {
+            let judged = Event::judged(key_of(&record), &record, &judgement);
             events.say(finished(record));
+            judged.into_iter().for_each(|event| events.say(event));
         }
     }
     Ok(())
@@ -288,7 +307,7 @@ fn judge(
     }
     let calls = attempt.evidence.iter().find(|piece| piece.kind == EvidenceKind::Calls);
     let calls = calls
-        .filter(|_| wants_calls(&attempt, case))
+        .filter(|_| compares_arguments(case, &attempt.calls))
         .and_then(|piece| reader.evidence(&piece.sha256).ok().flatten());
     let recorded = Recorded {
         record: attempt,

@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::assignment::{Assignment, AttemptReport, LiveEvent, TurnReport};
+use mcproctor_proto::assignment::{Assignment, LiveEvent, TurnReport};
 use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use self::asked::Asked;
+use self::asked::{Asked, LastWord};
 use self::asking::Asking;
 use super::message::{Finished, Input, Outbox, Work};
 use super::state::{Effect, State, iteration_id};
@@ -53,13 +53,8 @@ enum Stored {
         record: Box<AttemptRecord>,
         result: Result<PutAttempt, StoreError>,
     },
-    /// The calls of an attempt in full, from its evidence; `None` when they cannot be read.
-    Calls {
-        worker: String,
-        lease: Lease,
-        report: Box<AttemptReport>,
-        evidence: Option<Vec<u8>>,
-    },
+    /// The calls of an attempt in full were read from its evidence, if they could be.
+    Calls(Box<LastWord>),
 }
 
 struct Task {
@@ -114,7 +109,7 @@ pub async fn run(
         }
         tokio::select! {
             Some(stored) = synced.recv() => task.on_stored(stored)?,
-            Some(judged) = task.asking.next() => task.on_judged(judged),
+            Some((question, answer)) = task.asking.next() => task.on_answer(question, answer),
             input = inputs.recv() => match input {
                 Some(input) => task.on_input(input),
                 None => task.on_input(Input::Abandon { reason: "nobody is left to run it".to_owned() }),
@@ -256,12 +251,7 @@ impl Task {
 
     fn on_stored(&mut self, stored: Stored) -> Result<(), StoreError> {
         match stored {
-            Stored::Calls {
-                worker,
-                lease,
-                report,
-                evidence,
-            } => self.on_calls(&worker, lease, *report, evidence),
+            Stored::Calls(last) => self.on_calls(*last),
             Stored::Lease {
                 worker,
                 assignment,

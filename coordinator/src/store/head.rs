@@ -57,14 +57,14 @@ impl RunHead {
     }
 }
 
-/// Reads the runs, the newest first; at most `limit`. `active` is left for the caller.
-pub(super) fn read(database: &Connection, limit: u32) -> rusqlite::Result<Vec<RunHead>> {
+/// Reads the runs, the newest first. `active` is left for the caller.
+pub(super) fn read(database: &Connection) -> rusqlite::Result<Vec<RunHead>> {
     let snapshot = database.unchecked_transaction()?;
     let mut statement = snapshot.prepare_cached(
         "SELECT key, id, state, started_at_unix_ms, config_file, test_cases, agents, iterations, record
-         FROM run ORDER BY started_at_unix_ms DESC, key DESC LIMIT ?1",
+         FROM run ORDER BY started_at_unix_ms DESC, key DESC",
     )?;
-    let mut rows = statement.query([limit])?;
+    let mut rows = statement.query([])?;
     let mut heads = Vec::new();
     while let Some(row) = rows.next()? {
         let state: String = row.get(2)?;

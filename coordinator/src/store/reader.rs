@@ -76,7 +76,8 @@ impl StoredAttempt {
 }
 
 impl Reader {
-    /// Opens the store in `dir` for reading; creates nothing.
+    /// Opens the store in `dir` for reading; creates none. One that an older version has written is brought up to date first,
+    /// and for that `dir` has to be writable.
     ///
     /// # Errors
     /// [`StoreError::Missing`] when there is none, [`StoreError::Newer`], [`StoreError::Foreign`], or what the file
@@ -103,38 +104,20 @@ impl Reader {
     /// # Errors
     /// What SQLite refuses.
     pub fn runs(&self) -> Result<Vec<RunHead>, StoreError> {
-        self.heads(u32::MAX)
-    }
-
-    /// The newest run.
-    ///
-    /// # Errors
-    /// What SQLite refuses.
-    pub fn latest_run(&self) -> Result<Option<RunHead>, StoreError> {
-        Ok(self.heads(1)?.pop())
+        let mut heads = self.sql(head::read(&self.database))?;
+        for head in &mut heads {
+            head.active = run_lock::is_active(&self.layout, &head.id);
+        }
+        Ok(heads)
     }
 
     /// The newest run that was held, and not graded from another one.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`] for a damaged record, or what SQLite refuses.
+    /// What SQLite refuses.
     pub fn latest_held_run(&self) -> Result<Option<RunId>, StoreError> {
-        for head in self.heads(u32::MAX)? {
-            if let Some((run, _)) = self.run(&head.id)?
-                && run.graded_from.is_none()
-            {
-                return Ok(Some(run.id));
-            }
-        }
-        Ok(None)
-    }
-
-    fn heads(&self, limit: u32) -> Result<Vec<RunHead>, StoreError> {
-        let mut heads = self.sql(head::read(&self.database, limit))?;
-        for head in &mut heads {
-            head.active = run_lock::is_active(&self.layout, &head.id);
-        }
-        Ok(heads)
+        let mut runs = self.runs()?.into_iter();
+        Ok(runs.find(|head| head.graded_from.is_none()).map(|head| head.id))
     }
 
     /// A run and how it stands.

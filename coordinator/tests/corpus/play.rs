@@ -57,7 +57,7 @@ pub(crate) fn play(group: &Group, scenarios: &[Scenario]) -> Played {
     let ran = running.wait();
     bed.wait_until_nothing_runs();
     let reader = Reader::open(&bed.reports()).unwrap();
-    let id = reader.latest_run().unwrap().unwrap().id;
+    let id = reader.runs().unwrap().remove(0).id;
     let (run, _) = reader.run(&id).unwrap().unwrap();
     let mut attempts = Vec::new();
     let every = AttemptFilter::ALL;

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcproctor::clock::ManualClock;
-use mcproctor::config::{JudgeProvider, JudgeSettings};
+use mcproctor::config::JudgeSettings;
 use mcproctor::judge::{Judge, JudgeVerdict, Opinion};
+use mcproctor_proto::redact::{Named, Redactor};
+use secrecy::ExposeSecret;
 use serde_json::json;
 use url::Url;
 
@@ -16,7 +18,6 @@ const RUBRIC: &str = "Kind.";
 
 fn settings(base_url: &str) -> JudgeSettings {
     JudgeSettings {
-        provider: JudgeProvider::OpenAiCompatible,
         base_url: Url::parse(base_url).unwrap(),
         model: "judge-1".to_owned(),
         api_key: Some("key-of-the-judge".to_owned().into()),
@@ -25,8 +26,9 @@ fn settings(base_url: &str) -> JudgeSettings {
 }
 
 fn judge(settings: &JudgeSettings) -> Judge {
-    let secrets = [settings.api_key.clone().unwrap()];
-    Judge::new(settings, &secrets, Arc::new(ManualClock::at(7))).unwrap()
+    let key = settings.api_key.clone().unwrap();
+    let redaction = Redactor::new([Named::key(key.expose_secret())].into_iter());
+    Judge::new(settings, redaction, Arc::new(ManualClock::at(7))).unwrap()
 }
 
 /// What a judge says whose endpoint answers with these, one after another, the last one again and again.
@@ -85,7 +87,7 @@ async fn the_path_before_and_the_query_of_an_address_are_kept() {
     let endpoint = FakeJudge::start(|_| Verdict::of("pass", "")).await;
     let mut settings = settings(&format!("{}/openai/?api-version=3", endpoint.url()));
     settings.api_key = None;
-    let judge = Judge::new(&settings, &[], Arc::new(ManualClock::at(7))).unwrap();
+    let judge = Judge::new(&settings, Redactor::default(), Arc::new(ManualClock::at(7))).unwrap();
     assert_eq!(judge.tone(RUBRIC, &[]).await.verdict, JudgeVerdict::Pass);
     let asked = endpoint.asked();
     assert_eq!(asked[0].uri, "/v1/openai/chat/completions?api-version=3");

@@ -1,10 +1,12 @@
 //! A whole run with a judge.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use crate::support::{Bed, Verdict};
+use crate::support::{Bed, Question, Verdict};
 use crate::{bed, counts, counts_of, judged};
 
 /// Both the agents' model and the judge's: questions of the judge are told by the form that they ask for.
@@ -157,4 +159,60 @@ fn iterations_that_say_nothing_about_the_agent_are_not_judged() {
     assert_eq!(counts(&bed.results()), counts_of(0, 0, 0, 0, 0, 0));
     assert!(judge.asked().is_empty());
     assert!(bed.results().only()["judge"].is_null());
+}
+
+#[test]
+fn a_graded_run_says_what_the_judge_had_said_of_its_recordings() {
+    let mut bed = bed();
+    let judge = bed.judge(|_| Verdict::of("pass", "ok"));
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let asked = judge.asked().len();
+    let ran = bed.start_program(&["grade", "latest", "-c", "eval.yaml"]).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let said: String = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("2 judged · 1 agree · 1 disagree") && !said.contains("not judged"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(judge.asked().len(), asked, "nobody is asked again");
+}
+
+#[test]
+fn a_tone_on_which_the_judge_failed_is_asked_about_again_and_the_opinion_is_kept() {
+    let mut bed = bed();
+    bed.full_case(
+        "looked-up",
+        &json!({
+            "name": "looked-up", "prompt": "The weather in Vienna?", "expectedTools": ["get_current_weather"],
+            "tone": "No exclamation marks.",
+        }),
+    );
+    let is_tone = |question: &Question| question.message(0).contains("Judge the tone alone");
+    let well = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&well);
+    let judge = bed.judge(
+        move |question| match is_tone(question) && !seen.load(Ordering::SeqCst) {
+            true => Verdict::Status(400, Vec::new(), "{}".to_owned()),
+            false => Verdict::of("pass", "ok"),
+        },
+    );
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let before = bed.results();
+    assert_eq!(judged(&before, "looked-up")["verdict"], "pass");
+    assert_eq!(judged(&before, "looked-up")["tone"]["verdict"], "error");
+
+    let asked_before = judge.asked().len();
+    well.store(true, Ordering::SeqCst);
+    assert_eq!(bed.run(&["--resume"]).code, Some(0));
+    let asked = judge.asked().split_off(asked_before);
+    assert!(asked.len() == 1 && is_tone(&asked[0]), "{}", asked.len());
+    let after = bed.results();
+    assert_eq!(judged(&after, "looked-up")["tone"]["verdict"], "pass");
+    assert_eq!(
+        judged(&after, "looked-up")["usage"]["inputTokens"],
+        2_000,
+        "of each answer once"
+    );
+    assert_eq!(bed.run(&["--resume"]).code, Some(2), "nothing is left");
 }

@@ -90,8 +90,8 @@ mod tests {
     fn redactor() -> Redactor {
         Redactor::new(
             [
-                Named::secret("token", "sentinel"),
-                Named::secret("longer-token", "sentinel-and-more"),
+                Named::header("token", "sentinel"),
+                Named::header("longer-token", "sentinel-and-more"),
             ]
             .into_iter(),
         )
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn escaped_secrets_are_found_across_every_cut() {
-        let redactor = Redactor::new([Named::secret("X-Api-Key", "kT9+aZ/q")].into_iter());
+        let redactor = Redactor::new([Named::header("X-Api-Key", "kT9+aZ/q")].into_iter());
         let filler = "x".repeat(redactor.longest());
         let text = format!(
             r"{filler}kT9\u002BaZ\/q, \\u006bT9+aZ\\\/q, \u006b\u0054\u0039\u002b\u0061\u005A\u002F\u0071{filler}"

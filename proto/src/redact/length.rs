@@ -17,13 +17,13 @@ const CREDENTIAL_NAMES: [&str; 8] = [
 ];
 
 /// Whether the name of a header, a variable or a parameter says that its value is a credential.
-pub fn is_credential(name: &str) -> bool {
+pub(super) fn is_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     CREDENTIAL_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// The fewest bytes of a value that is looked for, of a variable or a parameter with this name.
-pub fn shortest_setting(name: &str) -> usize {
+pub(super) fn shortest_setting(name: &str) -> usize {
     if is_credential(name) {
         SHORTEST_SECRET
     } else {

@@ -7,8 +7,9 @@ mod escaped;
 mod file;
 mod forms;
 mod length;
+mod named;
 mod redactor;
-mod secrets;
 
-pub use length::{SHORTEST_SECRET, is_credential, shortest_setting};
-pub use redactor::{Named, Redactor};
+pub use length::SHORTEST_SECRET;
+pub use named::Named;
+pub use redactor::Redactor;

@@ -8,35 +8,12 @@ use serde_json::value::RawValue;
 
 use super::escaped;
 use super::forms::{forms, from_url};
-use super::length::{SHORTEST_SECRET, is_credential, shortest_setting};
+use super::named::Named;
+use crate::agent::Agent;
+use crate::server::Server;
 
 /// What stands where a secret stood.
 pub(super) const MARK: &str = "[redacted]";
-/// What stands before a token in a header; the token is then as secret as the whole value.
-const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
-
-/// A value with its name.
-#[derive(Clone, Copy)]
-pub struct Named<'a> {
-    name: &'a str,
-    value: &'a str,
-    /// It is secret whatever its name.
-    secret: bool,
-}
-
-impl<'a> Named<'a> {
-    /// The value of a header, or a key.
-    pub fn secret(name: &'a str, value: &'a str) -> Self {
-        let secret = true;
-        Self { name, value, secret }
-    }
-
-    /// A variable of an environment, or a parameter of a URL: its name has to say whether a short one is secret.
-    pub fn setting(name: &'a str, value: &'a str) -> Self {
-        let secret = false;
-        Self { name, value, secret }
-    }
-}
 
 /// Knows secret values.
 #[derive(Debug, Default)]
@@ -68,21 +45,12 @@ impl Pattern {
     }
 }
 
-fn is_scheme(word: &str) -> bool {
-    SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
-}
-
 impl Redactor {
     /// Learns values.
     pub fn new<'a>(named: impl Iterator<Item = Named<'a>>) -> Self {
         let mut secrets: Vec<(String, bool)> = Vec::new();
-        for Named { name, value, secret } in named {
-            let credential = is_credential(name);
-            let shortest = if secret {
-                SHORTEST_SECRET
-            } else {
-                shortest_setting(name)
-            };
+        for named in named {
+            let (value, credential, shortest) = (named.value(), named.is_credential(), named.shortest());
             let mut learn = |secret: &str| {
                 if secret.len() >= shortest {
                     secrets.extend(forms(secret).into_iter().map(|form| (form, credential)));
@@ -91,9 +59,7 @@ impl Redactor {
             learn(value);
             learn(&from_url(value));
             // `Bearer …`, `Basic …`: servers echo the part after the scheme.
-            if let Some((scheme, token)) = value.trim().split_once(' ')
-                && (credential || is_scheme(scheme))
-            {
+            if credential && let Some((_, token)) = value.trim().split_once(' ') {
                 learn(token.trim());
             }
         }
@@ -107,6 +73,12 @@ impl Redactor {
         Self {
             patterns: patterns.collect(),
         }
+    }
+
+    /// Knows the secrets of an attempt: what is configured about its agent and its servers.
+    pub fn of_attempt(agent: &Agent, servers: &[Server]) -> Self {
+        let of_servers = servers.iter().flat_map(Named::of_server);
+        Self::new(Named::of_agent(agent).into_iter().chain(of_servers))
     }
 
     /// The most bytes that a secret may take in a text.
@@ -210,7 +182,7 @@ mod tests {
             ("X-Shard", "abc"),
             ("X-Pin-Token", "4711"),
         ];
-        Redactor::new(headers.into_iter().map(|(name, value)| Named::secret(name, value)))
+        Redactor::new(headers.into_iter().map(|(name, value)| Named::header(name, value)))
     }
 
     #[test]
@@ -231,7 +203,7 @@ mod tests {
 
     #[test]
     fn another_legal_escaping_hides_no_secret() {
-        let redactor = Redactor::new([Named::secret("X-Api-Key", "kT9+aZ/q8LmN==")].into_iter());
+        let redactor = Redactor::new([Named::header("X-Api-Key", "kT9+aZ/q8LmN==")].into_iter());
         let unicode: String = "kT9+aZ/q8LmN==".bytes().map(|byte| format!("\\u{byte:04x}")).collect();
         for form in [
             "kT9+aZ/q8LmN==",
@@ -256,11 +228,11 @@ mod tests {
     fn a_short_secret_is_removed_and_a_short_setting_is_not() {
         let redactor = Redactor::new(
             [
-                Named::secret("X-Tenant", "acme"),
-                Named::secret("X-Version", "2.0"),
-                Named::setting("DB_PASS", "pw-1"),
-                Named::setting("VERBOSE", "true"),
-                Named::setting("CHARSET", "utf-8"),
+                Named::header("X-Tenant", "acme"),
+                Named::header("X-Version", "2.0"),
+                Named::variable("DB_PASS", "pw-1"),
+                Named::variable("VERBOSE", "true"),
+                Named::variable("CHARSET", "utf-8"),
             ]
             .into_iter(),
         );
@@ -272,7 +244,7 @@ mod tests {
 
     #[test]
     fn no_part_of_a_secret_survives_beside_another_one_that_overlaps() {
-        let redactor = Redactor::new([Named::secret("A", "xxabcd"), Named::secret("B", "abcdefghij")].into_iter());
+        let redactor = Redactor::new([Named::header("A", "xxabcd"), Named::header("B", "abcdefghij")].into_iter());
         assert_eq!(redactor.text("<xxabcdefghij>".to_owned()), "<[redacted]>");
     }
 
@@ -280,8 +252,8 @@ mod tests {
     fn a_setting_that_is_called_like_a_tool_leaves_the_tool_its_name() {
         let redactor = Redactor::new(
             [
-                Named::setting("MODE", "get_forecast"),
-                Named::setting("API_KEY", "k-123"),
+                Named::variable("MODE", "get_forecast"),
+                Named::variable("API_KEY", "k-123"),
             ]
             .into_iter(),
         );

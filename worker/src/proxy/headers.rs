@@ -141,7 +141,7 @@ mod tests {
             name: "Authorization".to_owned(),
             value: "Bearer sentinel".to_owned().into(),
         };
-        let redactor = Redactor::new([Named::secret("Authorization", "Bearer sentinel")].into_iter());
+        let redactor = Redactor::new([Named::header("Authorization", "Bearer sentinel")].into_iter());
         (Injected::new(&[header]).unwrap(), redactor)
     }
 

@@ -11,7 +11,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::exposure::Exposure;
-use secrecy::ExposeSecret;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
@@ -51,12 +50,7 @@ impl Proxy {
         if !options.listen.ip().is_loopback() {
             return Err(ProxyError::NotLoopback(options.listen));
         }
-        let headers = options.upstream.headers.iter();
-        let secrets = headers.map(|header| Named::secret(&header.name, header.value.expose_secret()));
-        let query = target.query.clone().unwrap_or_default();
-        let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
-        let parameters = parameters.map(|(name, value)| Named::setting(name, value));
-        let redactor = Arc::new(Redactor::new(secrets.chain(parameters)));
+        let redactor = Arc::new(Redactor::new(Named::of_http(&options.upstream)));
         let connector = {
             let (target, ca_pem) = (target.clone(), options.upstream.ca_pem.clone());
             // The machine's certificate authorities are read from disk.

@@ -1,6 +1,5 @@
 //! `judge`: the model that gives a second opinion on every iteration.
 
-use crate::config::settings::JudgeProvider;
 use crate::yaml::{Item, Number, Problems, Text};
 
 /// The section.
@@ -9,10 +8,10 @@ pub(in crate::config) struct JudgeSection {
     pub(in crate::config) model: Option<Text>,
     pub(in crate::config) api_key: Option<Text>,
     pub(in crate::config) timeout_seconds: Option<Number>,
-    pub(in crate::config) provider: Option<JudgeProvider>,
 }
 
-const PROVIDERS: [(&str, JudgeProvider); 1] = [("openai-compatible", JudgeProvider::OpenAiCompatible)];
+/// What an endpoint speaks: OpenAI's Chat Completions, as most model servers do. There is nothing to choose yet.
+const PROVIDERS: [(&str, ()); 1] = [("openai-compatible", ())];
 
 impl JudgeSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
@@ -26,16 +25,16 @@ impl JudgeSection {
         // A local endpoint needs none, and the variable it comes from may then be empty.
         let api_key = fields.get("apiKey").and_then(|item| item.definite_text(problems));
         let timeout_seconds = fields.get("timeoutSeconds").and_then(|item| item.number(problems));
-        let provider = fields
-            .get("provider")
-            .and_then(|item| item.word(&PROVIDERS, &[], problems));
+        if let Some(item) = fields.get("provider") {
+            // It says itself when it is another one.
+            let _ = item.word(&PROVIDERS, &[], problems);
+        }
         fields.finish(problems);
         Some(Self {
             base_url,
             model,
             api_key,
             timeout_seconds,
-            provider,
         })
     }
 }

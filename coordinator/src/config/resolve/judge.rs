@@ -27,7 +27,6 @@ pub(super) fn resolve_judge(section: &JudgeSection, problems: &mut Problems) -> 
         problems.add(problem.accepted("printable ASCII characters without spaces"));
     }
     Some(JudgeSettings {
-        provider: section.provider.unwrap_or_default(),
         base_url: base_url?,
         model: section.model.as_ref()?.value.clone(),
         api_key: api_key.filter(|key| !key.is_empty()).map(SecretString::from),

@@ -9,7 +9,7 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::server::Transport;
 use secrecy::ExposeSecret;
 
-use super::super::{JudgeProvider, OverrideError, Overrides, ReportFormat, Source};
+use super::super::{OverrideError, Overrides, ReportFormat, Source};
 use super::{Folder, SMALLEST, environment, header_values, http};
 
 #[test]
@@ -75,10 +75,7 @@ fn a_judge_on_this_machine_needs_no_key_and_any_other_takes_it_from_a_variable()
         folder.load(&environment([("KEY", variable)])).judge.unwrap()
     };
     let plain = judge("", "");
-    assert_eq!(
-        (plain.provider, plain.timeout),
-        (JudgeProvider::OpenAiCompatible, Duration::from_secs(60))
-    );
+    assert_eq!(plain.timeout, Duration::from_secs(60));
     assert!(plain.api_key.is_none());
     let with_key = judge(
         ", apiKey: '${KEY}', timeoutSeconds: 5, provider: openai-compatible",

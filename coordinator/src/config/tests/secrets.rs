@@ -1,7 +1,5 @@
 //! No secret is shown.
 
-use secrecy::ExposeSecret;
-
 use super::{Folder, environment};
 
 const SENTINEL: &str = "s3cr3t-sentinel";
@@ -9,7 +7,7 @@ const SENTINEL: &str = "s3cr3t-sentinel";
 #[test]
 fn no_secret_is_in_debug_output_but_all_are_known() {
     let folder = Folder::with(
-        "mcp: {url: 'https://h/mcp?token=${S}', headers: [{name: a, value: '${S}-header'}]}\ntestcases: {path: c}\n\
+        "mcp: {url: 'https://h/mcp?token=${S}-token', headers: [{name: a, value: '${S}-header'}]}\ntestcases: {path: c}\n\
          run: {agents: [{kind: claude, apiKey: '${S}-key', args: ['--token=${S}'], env: {A: '${S}-env'}}]}\n\
          judge: {baseUrl: 'http://h/v1?k=${S}-query', model: m, apiKey: '${S}-judge'}\n",
     );
@@ -18,35 +16,31 @@ fn no_secret_is_in_debug_output_but_all_are_known() {
     assert!(!format!("{config:#?}").contains(SENTINEL));
     assert!(!format!("{:?}", config.run).contains(SENTINEL));
     assert!(!format!("{environment:?}").contains(SENTINEL));
-    let known: Vec<String> = config
-        .secrets()
-        .iter()
-        .map(|secret| secret.expose_secret().to_owned())
-        .collect();
-    assert_eq!(
-        known,
-        ["header", "env", "key", "judge", "query"].map(|suffix| format!("{SENTINEL}-{suffix}"))
-    );
+    let redactor = config.redactor();
+    assert!(!format!("{redactor:?}").contains(SENTINEL));
+    for suffix in ["header", "token", "env", "key", "judge", "query"] {
+        let text = format!("<{SENTINEL}-{suffix}>");
+        assert_eq!(redactor.text(text), "<[redacted]>", "{suffix}");
+    }
 }
 
 #[test]
 fn short_secrets_are_known_those_that_are_too_short_are_told_of_and_words_are_none() {
     let folder = Folder::with(
-        "mcp: {url: 'https://h/mcp', name: m, headers: [{name: X-Tenant, value: acme}, {name: X-Pin, value: 'zzz'}]}\n\
+        "mcp: {url: 'https://h/mcp?token=t0k&mode=x', name: m, headers: [{name: X-Tenant, value: acme}, {name: X-Pin, value: 'zzz'}]}\n\
          testcases: {path: c}\nrun: {agents: [{kind: claude, name: a, apiKey: k-1, env: {DEBUG: 'true', LANG: utf-8, \
          DB_PASS: pw-1, SSO_TOKEN: zz9}}]}\njudge: {baseUrl: 'http://h/v1', model: m, apiKey: qx7y}\n",
     );
     let config = folder.load(&environment([]));
-    let known: Vec<String> = config
-        .secrets()
-        .iter()
-        .map(|secret| secret.expose_secret().to_owned())
-        .collect();
-    assert_eq!(known, ["acme", "pw-1", "qx7y"]);
+    let said = "acme zzz k-1 true utf-8 pw-1 zz9 qx7y t0k".to_owned();
+    assert_eq!(
+        config.redactor().text(said),
+        "[redacted] zzz k-1 true utf-8 [redacted] zz9 [redacted] t0k"
+    );
     assert_eq!(
         config.notices,
         [
-            "shorter than 4 bytes, so not redacted where it appears: header X-Pin of m, env SSO_TOKEN of the agent a, \
+            "shorter than 4 bytes, so not redacted where it appears: header X-Pin of m, token in the URL of m, env SSO_TOKEN of the agent a, \
           the key of the agent a"
         ]
     );

@@ -9,28 +9,22 @@ use crate::record::ExpectationResult;
 /// What one attempt has asked of the judge.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// What the judge has said so far.
+    /// What the judge has said so far; of the tone only where the test case gates on it.
     pub(super) said: Judgement,
     /// The last turn after which a choice was asked for.
     choice_after: Option<u32>,
-    pub(super) tone: ToneGate,
+    /// What the attempt is concluded with once the judge has answered about its tone; `None` unless that is awaited.
+    pub(super) awaiting: Option<Box<LastWord>>,
 }
 
-/// Where an attempt stands with a tone that gates.
-#[derive(Debug, Default)]
-pub(super) enum ToneGate {
-    /// It was not asked about: the test case does not gate on it, or the attempt is not that far.
-    #[default]
-    NotAsked,
-    /// The worker has said everything; the judge is at it.
-    Awaited {
-        worker: String,
-        lease: Lease,
-        report: Box<AttemptReport>,
-        calls_in_full: Option<Vec<u8>>,
-    },
-    /// The judge has answered; what it said is in [`Asked::said`].
-    Known,
+/// What a worker says last of an attempt.
+#[derive(Debug)]
+pub(super) struct LastWord {
+    pub(super) worker: String,
+    pub(super) lease: Lease,
+    pub(super) report: AttemptReport,
+    /// The evidence of its calls, where an expectation needs it.
+    pub(super) calls_in_full: Option<Vec<u8>>,
 }
 
 impl Asked {
@@ -40,16 +34,13 @@ impl Asked {
     }
 
     pub(super) fn awaits_tone(&self) -> bool {
-        matches!(self.tone, ToneGate::Awaited { .. })
+        self.awaiting.is_some()
     }
 
     /// Adds what the judge said of a tone that gates to what was expected. A judge that failed leaves the attempt without a
     /// verdict, and this gives the cause; unless something else is unmet, which settles it.
     pub(super) fn add_tone(&self, expectations: &mut Vec<ExpectationResult>) -> Option<String> {
-        let opinion = match (&self.tone, &self.said.tone) {
-            (ToneGate::Known, Some(opinion)) => opinion,
-            _ => return None,
-        };
+        let opinion = self.said.tone.as_ref()?;
         if opinion.verdict == JudgeVerdict::Error {
             let settled = expectations.iter().any(|expectation| !expectation.met);
             return (!settled).then(|| format!("the judge did not judge the tone: {}", opinion.reasoning));
@@ -83,8 +74,7 @@ mod tests {
                 tone: Some(opinion),
                 ..Judgement::default()
             },
-            choice_after: None,
-            tone: ToneGate::Known,
+            ..Asked::default()
         }
     }
 
@@ -129,14 +119,5 @@ mod tests {
         assert!(asked.begin_choice(0));
         assert!(!asked.begin_choice(0));
         assert!(asked.begin_choice(1));
-    }
-
-    #[test]
-    fn a_tone_that_does_not_gate_is_no_expectation() {
-        let mut advisory = asked(JudgeVerdict::Fail);
-        advisory.tone = ToneGate::NotAsked;
-        let mut expectations = vec![other(true)];
-        assert_eq!(advisory.add_tone(&mut expectations), None);
-        assert_eq!(expectations.len(), 1);
     }
 }

@@ -7,6 +7,7 @@ use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::id::Lease;
 use mcproctor_proto::worker::Order;
 
+use super::asked::LastWord;
 use super::{Attempt, Stored, Task};
 use crate::conversation::Conversation;
 use crate::event::AttemptKey;
@@ -15,6 +16,15 @@ use crate::record::{AttemptRecord, ExpectationResult, TestCaseRecord};
 use crate::scheduler::state::Conclusion;
 use crate::store::PutAttempt;
 use crate::validation::{Observed, check, compares_arguments, with_whole_arguments};
+
+/// How an attempt came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// In the way that its conversation tells.
+    AsItDid,
+    /// The run was stopped while the judge was asked about its tone.
+    WithoutItsTone,
+}
 
 impl Task {
     pub(super) fn on_finished(&mut self, worker: &str, lease: Lease, report: AttemptReport) {
@@ -29,9 +39,16 @@ impl Task {
         if self.reading.contains(&lease.attempt) {
             return;
         }
-        match self.wanted_evidence(&lease, &report) {
-            None => self.settle(worker, lease, report, None),
-            Some(sha256) => self.read_calls(worker, lease, report, sha256),
+        let wanted = self.wanted_evidence(&lease, &report);
+        let last = LastWord {
+            worker: worker.to_owned(),
+            lease,
+            report,
+            calls_in_full: None,
+        };
+        match wanted {
+            None => self.settle(last),
+            Some(sha256) => self.read_calls(last, sha256),
         }
     }
 
@@ -47,44 +64,45 @@ impl Task {
     }
 
     /// Reads the calls in full beside the schedule; the attempt is concluded when they are there.
-    fn read_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, sha256: String) {
-        self.reading.insert(lease.attempt.clone());
-        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+    fn read_calls(&mut self, mut last: LastWord, sha256: String) {
+        self.reading.insert(last.lease.attempt.clone());
+        let (store, stored) = (self.store.clone(), self.stored.clone());
         tokio::spawn(async move {
             let read = tokio::task::spawn_blocking(move || store.reader()?.evidence(&sha256)).await;
             // Without them the expectation says that it could not be checked.
-            let evidence = read.ok().and_then(Result::ok).flatten();
+            last.calls_in_full = read.ok().and_then(Result::ok).flatten();
             // The receiver outlives everything that is being read.
-            let _ = stored
-                .send(Stored::Calls {
-                    worker,
-                    lease,
-                    report: Box::new(report),
-                    evidence,
-                })
-                .await;
+            let _ = stored.send(Stored::Calls(Box::new(last))).await;
         });
     }
 
-    pub(super) fn on_calls(&mut self, worker: &str, lease: Lease, report: AttemptReport, evidence: Option<Vec<u8>>) {
+    pub(super) fn on_calls(&mut self, last: LastWord) {
+        let LastWord { worker, lease, .. } = &last;
         self.reading.remove(&lease.attempt);
         // Meanwhile the lease may have ended.
-        if self.state.holds(&lease) {
-            self.settle(worker, lease, report, evidence);
+        if self.state.holds(lease) {
+            self.settle(last);
         } else {
+            let lease = lease.clone();
             self.send(worker, Order::Acknowledged { lease, accepted: false });
         }
     }
 
     /// Concludes the attempt, unless the judge has to be asked first.
-    fn settle(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<Vec<u8>>) {
-        if !self.ask_for_tone(worker, &lease, &report, calls_in_full.as_deref()) {
-            self.conclude(worker, lease, report, calls_in_full.as_deref());
+    fn settle(&mut self, last: LastWord) {
+        if let Some(last) = self.ask_for_tone(last) {
+            self.conclude(last, Ended::AsItDid);
         }
     }
 
     /// Gives the attempt its verdict and hands its record to the store.
-    pub(super) fn conclude(&mut self, worker: &str, lease: Lease, report: AttemptReport, calls_in_full: Option<&[u8]>) {
+    pub(super) fn conclude(&mut self, last: LastWord, ended: Ended) {
+        let LastWord {
+            worker,
+            lease,
+            report,
+            calls_in_full,
+        } = last;
         let Some(mut attempt) = self.attempts.remove(&lease.attempt) else {
             return;
         };
@@ -95,12 +113,12 @@ impl Task {
         let mut expectations = work
             .run
             .test_case_of(attempt.slot.cell as usize)
-            .map(|case| checked(case, conversation, calls_in_full))
+            .map(|case| checked(case, conversation, calls_in_full.as_deref()))
             .unwrap_or_default();
         let judge_fault = attempt.asked.add_tone(&mut expectations);
         let faults = [&report.machinery_fault, &conversation.judge_fault, &judge_fault];
         let verdict = decide(&Facts {
-            interrupted: self.finished.cancelled && (!conversation.is_over() || attempt.asked.awaits_tone()),
+            interrupted: ended == Ended::WithoutItsTone || (self.finished.cancelled && !conversation.is_over()),
             machinery_fault: faults.into_iter().find_map(Option::as_deref),
             conversation,
             expectations: &expectations,
@@ -127,7 +145,7 @@ impl Task {
         let said = std::mem::take(&mut attempt.asked.said);
         let record = Box::new(record_of(attempt, report, verdict, expectations, last));
         self.storing.insert(lease.attempt.clone());
-        let (store, stored, worker) = (self.store.clone(), self.stored.clone(), worker.to_owned());
+        let (store, stored) = (self.store.clone(), self.stored.clone());
         let run = self.work.run.id.clone();
         tokio::spawn(async move {
             let mut result = store.put_attempt(&run, lease.epoch, &record).await;
@@ -167,7 +185,13 @@ impl Task {
             traffic: attempt.conversation.traffic.clone(),
             duration_ms: u64::try_from(duration).unwrap_or(0),
         };
-        self.conclude(&worker, lease, report, None);
+        let last = LastWord {
+            worker,
+            lease,
+            report,
+            calls_in_full: None,
+        };
+        self.conclude(last, Ended::AsItDid);
     }
 }
 

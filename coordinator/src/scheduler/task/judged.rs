@@ -2,36 +2,21 @@
 
 use std::sync::Arc;
 
-use mcproctor_proto::assignment::AttemptReport;
 use mcproctor_proto::id::Lease;
 use mcproctor_proto::turn::Usage;
 use mcproctor_proto::worker::Order;
 
-use super::Task;
-use super::asked::ToneGate;
-use super::asking::Question;
-use super::conclude::checked;
+use super::asked::LastWord;
+use super::asking::{Answer, Question};
+use super::conclude::{Ended, checked};
+use super::{Attempt, Task};
 use crate::conversation::Conversation;
-use crate::judge::{NotChosen, Opinion, ReplyChoice};
+use crate::judge::{NotChosen, ReplyChoice};
 use crate::outcome::{Facts, FailureClass, Outcome, decide};
 use crate::record::TestCaseRecord;
 
 /// Why nothing is asked; the config is refused before it comes to this.
 const NO_JUDGE: &str = "the config has no judge";
-
-/// An answer of the judge.
-#[derive(Debug)]
-pub(super) enum Judged {
-    /// Which reply fits, or why that is not known.
-    Choice {
-        worker: String,
-        lease: Lease,
-        after_turn: u32,
-        choice: Result<ReplyChoice, NotChosen>,
-    },
-    /// Whether the tone was kept to.
-    Tone { lease: Lease, opinion: Box<Opinion> },
-}
 
 impl Task {
     /// Asks which of the replies that are left fits after a turn; the worker waits for the answer.
@@ -47,74 +32,50 @@ impl Task {
             return;
         };
         let turns = attempt.conversation.turns.clone();
-        let worker = worker.to_owned();
         let question = Question::Choice {
-            worker: worker.clone(),
-            lease: lease.clone(),
+            worker: worker.to_owned(),
+            lease,
             after_turn,
         };
         self.asking.begin(question, async move {
-            let choice = match &work.judge {
+            Answer::Choice(match &work.judge {
                 Some(judge) => judge.choose(&case, &turns, &left).await,
                 None => Err(NotChosen {
                     cause: NO_JUDGE.to_owned(),
                     usage: Usage::default(),
                 }),
-            };
-            Judged::Choice {
-                worker,
-                lease,
-                after_turn,
-                choice,
-            }
+            })
         });
     }
 
     /// Asks about a tone that gates, when nothing else stands in the way of a verdict; the attempt's slot is free meanwhile.
-    /// `false` when nothing has to be asked.
-    pub(super) fn ask_for_tone(
-        &mut self,
-        worker: &str,
-        lease: &Lease,
-        report: &AttemptReport,
-        calls_in_full: Option<&[u8]>,
-    ) -> bool {
+    /// Gives the last word back when nothing has to be asked, so that the attempt can be concluded with it.
+    pub(super) fn ask_for_tone(&mut self, last: LastWord) -> Option<LastWord> {
         let work = Arc::clone(&self.work);
-        let Some(judge) = work.judge.clone() else {
-            return false;
-        };
-        let cancelled = self.finished.cancelled;
-        let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
-            return false;
+        let (Some(judge), Some(attempt)) = (work.judge.clone(), self.attempts.get_mut(&last.lease.attempt)) else {
+            return Some(last);
         };
         if attempt.asked.awaits_tone() {
             // The worker says its last word again.
-            return true;
+            return None;
         }
         let case = work.run.test_case_of(attempt.slot.cell as usize);
         let gate = case.and_then(|case| Some((case, case.tone.as_ref().filter(|tone| tone.gate)?)));
-        let Some((case, tone)) = gate.filter(|_| !cancelled) else {
-            return false;
+        let Some((case, tone)) = gate.filter(|_| !self.finished.cancelled) else {
+            return Some(last);
         };
-        attempt.conversation.take_in(report);
-        if !says_something(case, &attempt.conversation, report, calls_in_full) {
-            return false;
+        attempt.conversation.take_in(&last.report);
+        if !says_something(case, &attempt.conversation, &last) {
+            return Some(last);
         }
-        attempt.asked.tone = ToneGate::Awaited {
-            worker: worker.to_owned(),
-            lease: lease.clone(),
-            report: Box::new(report.clone()),
-            calls_in_full: calls_in_full.map(<[u8]>::to_vec),
-        };
         let (rubric, turns) = (tone.rubric.clone(), attempt.conversation.turns.clone());
-        let lease = lease.clone();
+        let lease = last.lease.clone();
+        attempt.asked.awaiting = Some(Box::new(last));
         self.state.vacate(&lease);
-        let question = Question::Tone { lease: lease.clone() };
-        self.asking.begin(question, async move {
-            let opinion = Box::new(judge.awaited_tone(&rubric, &turns).await);
-            Judged::Tone { lease, opinion }
+        self.asking.begin(Question::Tone { lease }, async move {
+            Answer::Tone(Box::new(judge.awaited_tone(&rubric, &turns).await))
         });
-        true
+        None
     }
 
     /// Whether only the judge's word on the tone is missing.
@@ -123,29 +84,27 @@ impl Task {
         attempt.is_some_and(|attempt| attempt.asked.awaits_tone())
     }
 
-    pub(super) fn on_judged(&mut self, judged: Judged) {
-        match judged {
-            Judged::Choice {
-                worker,
-                lease,
-                after_turn,
-                choice,
-            } => self.on_choice(&worker, lease, after_turn, choice),
-            Judged::Tone { lease, opinion } => {
+    pub(super) fn on_answer(&mut self, question: Question, answer: Answer) {
+        match (question, answer) {
+            (
+                Question::Choice {
+                    worker,
+                    lease,
+                    after_turn,
+                },
+                Answer::Choice(choice),
+            ) => self.on_choice(&worker, lease, after_turn, choice),
+            (Question::Tone { lease }, Answer::Tone(opinion)) => {
                 let Some(attempt) = self.attempts.get_mut(&lease.attempt) else {
                     return;
                 };
                 attempt.asked.said.tone = Some(*opinion);
-                if let ToneGate::Awaited {
-                    worker,
-                    lease,
-                    report,
-                    calls_in_full,
-                } = std::mem::replace(&mut attempt.asked.tone, ToneGate::Known)
-                {
-                    self.conclude(&worker, lease, *report, calls_in_full.as_deref());
+                if let Some(last) = attempt.asked.awaiting.take() {
+                    self.conclude(*last, Ended::AsItDid);
                 }
             }
+            // A question has an answer of its kind.
+            (Question::Choice { .. }, Answer::Tone(_)) | (Question::Tone { .. }, Answer::Choice(_)) => {}
         }
     }
 
@@ -186,45 +145,30 @@ impl Task {
 
     /// The run is stopped: what waits for the judge is concluded without it.
     pub(super) fn conclude_without_tone(&mut self) {
-        let waiting: Vec<(String, Lease, AttemptReport, Option<Vec<u8>>)> = self
+        let awaiting = |attempt: &mut Attempt| attempt.asked.awaiting.take();
+        let waiting: Vec<LastWord> = self
             .attempts
-            .values()
-            .filter_map(|attempt| match &attempt.asked.tone {
-                ToneGate::Awaited {
-                    worker,
-                    lease,
-                    report,
-                    calls_in_full,
-                } => Some((
-                    worker.clone(),
-                    lease.clone(),
-                    report.as_ref().clone(),
-                    calls_in_full.clone(),
-                )),
-                ToneGate::NotAsked | ToneGate::Known => None,
-            })
+            .values_mut()
+            .filter_map(awaiting)
+            .map(|last| *last)
             .collect();
-        for (worker, lease, report, calls_in_full) in waiting {
-            self.conclude(&worker, lease, report, calls_in_full.as_deref());
+        for last in waiting {
+            self.conclude(last, Ended::WithoutItsTone);
         }
     }
 }
 
 /// Whether the attempt would say something about the agent, so that its tone counts.
-fn says_something(
-    case: &TestCaseRecord,
-    conversation: &Conversation,
-    report: &AttemptReport,
-    calls_in_full: Option<&[u8]>,
-) -> bool {
+fn says_something(case: &TestCaseRecord, conversation: &Conversation, last: &LastWord) -> bool {
     let verdict = decide(&Facts {
         interrupted: false,
-        machinery_fault: report
+        machinery_fault: last
+            .report
             .machinery_fault
             .as_deref()
             .or(conversation.judge_fault.as_deref()),
         conversation,
-        expectations: &checked(case, conversation, calls_in_full),
+        expectations: &checked(case, conversation, last.calls_in_full.as_deref()),
     });
     match verdict.outcome {
         Outcome::Passed => true,
