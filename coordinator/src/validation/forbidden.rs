@@ -1,8 +1,8 @@
 //! `forbiddenTools`: what is not to be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::with_counts;
 use super::observed::Observed;
+use super::repeated::with_counts;
 use crate::expectation::Expectations;
 use crate::record::Family;
 

@@ -9,7 +9,6 @@ mod check;
 mod checked;
 mod compare;
 mod cost;
-mod counted;
 mod duplicates;
 mod duration;
 #[cfg(test)]
@@ -20,6 +19,7 @@ mod no_tools;
 mod observed;
 mod order;
 mod prompts;
+mod repeated;
 mod requests;
 mod resources;
 mod response;

@@ -3,8 +3,9 @@
 use mcproctor_proto::call::ToolCall;
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
+use super::repeated::with_counts;
 use crate::record::Family;
+use crate::words::counted;
 
 /// Checks that every expected tool was called successfully, a name N times meaning at least N times.
 ///
