@@ -35,5 +35,9 @@ pub mod event;
 pub mod ui;
 
 pub mod clock;
+mod cut;
+mod markdown;
 pub mod shutdown;
 mod surrogates;
+mod unseen;
+mod words;

@@ -6,7 +6,7 @@
 use mcproctor::stats::compare::{Pair, mantel_haenszel, mean_difference, newcombe, stratified_exact};
 use mcproctor::stats::sequence::{Side, TwoAgents, confidence_sequence};
 use mcproctor::stats::suite::{like_these, pooled, these_prompts};
-use mcproctor::stats::{Count, Interval, wilson};
+use mcproctor::stats::{Count, Interval, pass_hat_k, wilson};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -14,6 +14,10 @@ use rand::{RngExt, SeedableRng};
 const SUITES: u32 = 3_000;
 /// What the share of 3,000 draws may lie below 95% by chance: three standard errors.
 const CHANCE: f64 = 0.012;
+/// How many suites are drawn where each range takes ten thousand draws of its own.
+const FEWER_SUITES: u32 = 400;
+/// What the share of 400 draws may lie below 95% by chance.
+const CHANCE_OF_FEWER: f64 = 0.033;
 
 fn random() -> StdRng {
     StdRng::seed_from_u64(20_261_130)
@@ -24,9 +28,14 @@ fn draw(random: &mut StdRng, rate: f64, n: u64) -> Count {
 }
 
 /// The share of `SUITES` draws in which `holds`.
-fn share(mut holds: impl FnMut(&mut StdRng) -> bool) -> f64 {
+fn share(holds: impl FnMut(&mut StdRng) -> bool) -> f64 {
+    share_of(SUITES, holds)
+}
+
+/// The share of `suites` draws in which `holds`.
+fn share_of(suites: u32, mut holds: impl FnMut(&mut StdRng) -> bool) -> f64 {
     let mut random = random();
-    f64::from((0..SUITES).filter(|_| holds(&mut random)).count() as u32) / f64::from(SUITES)
+    f64::from((0..suites).filter(|_| holds(&mut random)).count() as u32) / f64::from(suites)
 }
 
 #[track_caller]
@@ -161,6 +170,32 @@ fn the_range_for_prompts_like_these_covers_prompts_that_were_not_tried() {
                 like_these(&cells).unwrap().range.contains(truth)
             });
             assert_covers(covered, &format!("{name}, {cases} cases, N {n}"));
+        }
+    }
+}
+
+#[test]
+fn the_range_of_passing_five_times_in_a_row_covers_prompts_that_were_not_tried() {
+    const IN_A_ROW: u64 = 5;
+    for (name, _, prompt) in PROMPTS {
+        // The mean of the fifth powers of the prompts' rates, within a thousandth.
+        let mut prompts = random();
+        let truth = (0..200_000).map(|_| prompt(&mut prompts).powi(5)).sum::<f64>() / 200_000.0;
+        for (cases, n) in [(6, 10), (12, 5)] {
+            let covered = share_of(FEWER_SUITES, |random| {
+                let cells: Vec<Count> = (0..cases)
+                    .map(|_| {
+                        let rate = prompt(random);
+                        draw(random, rate, n)
+                    })
+                    .collect();
+                let range = pass_hat_k(&cells, IN_A_ROW).unwrap().range.unwrap();
+                range.contains(truth)
+            });
+            assert!(
+                covered >= 0.95 - CHANCE_OF_FEWER,
+                "{name}, {cases} cases, N {n}: {covered:.3}"
+            );
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/code_spans.rs"]
+mod code_spans;
 #[path = "report/command.rs"]
 mod command;
 #[path = "report/figures.rs"]

@@ -10,12 +10,13 @@ use super::agents::{
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
-use super::run::counted;
 use super::runtime::block_on;
 use crate::config::Config;
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
 use crate::threshold::out_of_reach;
+use crate::unseen::harmless;
+use crate::words::counted;
 
 /// Arguments of `mcproctor check`.
 #[derive(Debug, clap::Args)]
@@ -146,10 +147,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
         "not ready\n"
     });
     // Names come from a stranger's server: what a terminal would obey is not passed on.
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
-        .collect();
+    let text: String = text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect();
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Ok(()) => exit,
         Err(_) => exit.min(Exit::Failure),

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::exit::Exit;
 use super::inputs;
 use super::named::{self, NotFound};
-use super::run::{complain_of, counted};
+use super::run::complain_of;
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::event::Events;
@@ -17,6 +17,8 @@ use crate::run::{GradeSetup, Regraded, RunError, grade};
 use crate::store::Reader;
 use crate::ui;
 use crate::ui::{Mode, Options};
+use crate::unseen::harmless;
+use crate::words::counted;
 
 /// Arguments of `mcproctor grade`.
 #[derive(Debug, clap::Args)]
@@ -84,7 +86,7 @@ fn conclude(regraded: &Regraded) -> Exit {
     let not_recorded = pairing.not_recorded.iter().map(|why| format!("not recorded: {why}"));
     for line in lines.chain(not_graded).chain(not_recorded) {
         // Names and reasons come from a stranger's server: what a terminal would obey is not passed on.
-        text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+        text.extend(line.chars().map(harmless));
         text.push('\n');
     }
     let written = std::io::stdout().lock().write_all(text.as_bytes());

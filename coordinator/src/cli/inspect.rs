@@ -5,6 +5,7 @@ use std::time::Duration;
 use mcproctor_proto::server::Server;
 use mcproctor_worker::endpoint::Endpoint;
 use mcproctor_worker::probe::{Probe, ProbeError, probe};
+use serde_json::Value;
 
 use super::runtime::chain;
 use crate::config::address;
@@ -110,19 +111,17 @@ pub(super) fn not_offered(cases: &[TestCase], probe: &Probe) -> Vec<String> {
     missing
 }
 
-/// Arguments that test cases expect of a tool that has no such argument, one sentence each. A tool whose schema names no
-/// arguments may have any.
+/// Arguments that test cases expect of a tool that has no such argument, one sentence each.
 pub(super) fn unknown_arguments(cases: &[TestCase], probe: &Probe) -> Vec<String> {
     let mut unknown = Vec::new();
     for case in cases {
         for entry in &case.expectations.expected_arguments {
             let tool = probe.tools.iter().find(|tool| tool.name == entry.tool);
-            let Some(known) = tool.and_then(|tool| tool.input_schema.get("properties")?.as_object()) else {
+            let Some(known) = tool.and_then(|tool| named_arguments(&tool.input_schema)) else {
                 continue;
             };
-            let known: Vec<&str> = known.keys().map(String::as_str).collect();
             for argument in entry.arguments.required_keys() {
-                if known.is_empty() || known.contains(&argument) {
+                if known.contains(&argument) {
                     continue;
                 }
                 let hint = nearest(argument, &known)
@@ -136,4 +135,49 @@ pub(super) fn unknown_arguments(cases: &[TestCase], probe: &Probe) -> Vec<String
         }
     }
     unknown
+}
+
+/// The arguments that a schema names. `None` where it names none or says that there may be others.
+fn named_arguments(schema: &Value) -> Option<Vec<&str>> {
+    let others = schema
+        .get("additionalProperties")
+        .is_some_and(|allowed| *allowed != Value::Bool(false));
+    if others || schema.get("patternProperties").is_some() {
+        return None;
+    }
+    let named: Vec<&str> = schema
+        .get("properties")?
+        .as_object()?
+        .keys()
+        .map(String::as_str)
+        .collect();
+    (!named.is_empty()).then_some(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_schema_that_leaves_no_room_for_others_names_the_arguments() {
+        let named = |rest: Value| {
+            let mut schema = json!({"type": "object", "properties": {"city": {}}});
+            if let (Some(schema), Some(rest)) = (schema.as_object_mut(), rest.as_object()) {
+                schema.extend(rest.clone());
+            }
+            named_arguments(&schema).map(|named| named.join(","))
+        };
+        assert_eq!(named(json!({})).as_deref(), Some("city"));
+        assert_eq!(named(json!({"additionalProperties": false})).as_deref(), Some("city"));
+        for others in [
+            json!({"additionalProperties": true}),
+            json!({"additionalProperties": {"type": "string"}}),
+            json!({"patternProperties": {"^x-": {}}}),
+            json!({"properties": {}}),
+        ] {
+            assert_eq!(named(others.clone()), None, "{others}");
+        }
+    }
 }

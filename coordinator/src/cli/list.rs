@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::store_folder::StoreFolder;
 use crate::record::RunState;
 use crate::store::{Reader, RunHead, StoreError};
+use crate::unseen::harmless;
 
 /// Lists the runs in a folder, the newest first.
 #[derive(Debug, Args)]
@@ -119,10 +120,7 @@ fn row(head: &RunHead, zone: &TimeZone) -> [String; 9] {
         head.invalid.to_string(),
         head.graded_from.as_ref().map(ToString::to_string).unwrap_or_default(),
         // A file's name can hold anything, also what a terminal would obey.
-        head.config_file
-            .chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-            .collect(),
+        head.config_file.chars().map(harmless).collect(),
     ]
 }
 

@@ -27,6 +27,7 @@ use crate::testcase::TestCase;
 use crate::threshold::{Measure, Share, Shortfall, out_of_reach};
 use crate::ui;
 use crate::ui::{Mode, Options, OutputChoice, Surroundings, restore_terminal};
+use crate::words::counted;
 
 /// Arguments of `mcproctor run`, and of `mcproctor` without a command.
 #[derive(Debug, clap::Args)]
@@ -332,14 +333,6 @@ fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
         counted(run.agents.len() as u64, "agent"),
         run.seed,
     )
-}
-
-/// `1 agent`, `2 agents`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        more => format!("{more} {what}s"),
-    }
 }
 
 pub(super) fn complain_of(shortfalls: &[Shortfall]) {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::Comparison;
 use super::tools::PieceKind;
-use super::view::View;
+use super::view::{ComparisonView, View};
 
 /// The report's own style, so that the pages look alike, and what a comparison needs beside it.
 const STYLE: &str = concat!(
@@ -31,11 +31,7 @@ struct Page {
 /// When the page cannot be rendered.
 pub fn html(comparisons: &[Comparison], notices: &[String], margin: f64) -> Result<String, askama::Error> {
     let view = View::of(comparisons, notices, margin);
-    let verdicts: Vec<String> = view
-        .comparisons
-        .iter()
-        .map(|comparison| comparison.title.clone())
-        .collect();
+    let verdicts: Vec<String> = view.comparisons.iter().map(ComparisonView::title).collect();
     Page {
         policy: format!(
             "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",

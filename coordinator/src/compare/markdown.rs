@@ -1,194 +1,201 @@
 //! For a pull request or a CI summary.
 
 use super::Comparison;
-use super::view::{ComparisonView, QuestionView, Row, View};
+use super::view::{CaseView, ComparisonView, LeftOutView, QuestionView, Row, Table, ToolView, View};
+use crate::markdown::{Document, Section, code, head, row};
+
+/// Names are cut here.
+const NAME: usize = 80;
+
+/// Values, facts and lines of a description are cut here.
+const VALUE: usize = 200;
+
+/// Warnings and notices are cut here.
+const MESSAGE: usize = 300;
 
 /// Lines of a description that are shown at most.
 const MOST_LINES: usize = 40;
 
-/// The comparisons as Markdown (GitHub's flavour). Whatever servers, agents or test cases say stays text.
+/// Places in which a tool or a test case differs that are shown at most.
+const MOST_FIELDS: usize = 20;
+
+/// The comparisons as Markdown (GitHub's flavour), under 65,000 characters. Whatever servers, agents or test cases say
+/// stays text.
 pub fn markdown(comparisons: &[Comparison], notices: &[String], margin: f64) -> String {
     let view = View::of(comparisons, notices, margin);
-    let mut out = Vec::new();
+    let mut document = Document::new("", "in the page and in the JSON");
+    if !view.notices.is_empty() {
+        document.add(&Section {
+            rows: quoted("", &view.notices),
+            most_rows: 20,
+            ..Section::default()
+        });
+    }
+    // One of many comparisons does not take the room of the others.
+    let share = |most: usize| (most / view.comparisons.len().max(1)).max(3);
     for comparison in &view.comparisons {
-        write_comparison(&mut out, comparison);
+        document.add(&about(comparison));
+        for question in &comparison.questions {
+            document.add(&answer(question));
+        }
+        document.add(&cases(comparison, share(100)));
+        if !comparison.left_out.is_empty() {
+            document.add(&left_out(&comparison.left_out, share(30)));
+        }
+        for table in comparison.tables() {
+            document.add(&both_sides(&table, share(50)));
+        }
+        if !comparison.tools.is_empty() {
+            document.add(&tools(&comparison.tools, share(30)));
+        }
     }
-    out.extend(view.notices.iter().map(|notice| format!("> {}", escaped(notice))));
-    let mut text = out.join("\n");
-    text.push('\n');
-    text
+    document.finish()
 }
 
-fn write_comparison(out: &mut Vec<String>, comparison: &ComparisonView) {
-    out.push(format!("## {}\n", escaped(&comparison.title)));
+/// Whom is compared, and what has to be known first.
+fn about(comparison: &ComparisonView) -> Section {
+    let mut intro = String::new();
     for side in &comparison.sides {
-        out.push(format!(
-            "- **{}**: {}, {}",
+        intro += &format!(
+            "- **{}**: {}, {}\n",
             side.letter,
-            escaped(&side.name),
-            escaped(&side.facts)
-        ));
+            code(&side.name, VALUE),
+            code(&side.facts, VALUE)
+        );
     }
-    out.push(String::new());
-    for warning in &comparison.warnings {
-        out.push(format!("> ⚠ {}\n", escaped(warning)));
-    }
-    for question in &comparison.questions {
-        write_question(out, question);
-    }
-    write_cases(out, comparison);
-    for (title, rows) in comparison.tables() {
-        section(out, title, rows);
-    }
-    write_tools(out, comparison);
     if let Some(several) = &comparison.several {
-        out.push(format!("{several}\n"));
+        intro += &format!("\n{several}\n");
+    }
+    if !comparison.warnings.is_empty() {
+        intro.push('\n');
+    }
+    Section {
+        heading: format!("## {}: {}", code(&comparison.whom, NAME), own(&comparison.verdict)),
+        intro,
+        rows: quoted("⚠ ", &comparison.warnings),
+        most_rows: 20,
+        left_out: 0,
     }
 }
 
-fn write_question(out: &mut Vec<String>, question: &QuestionView) {
-    out.push(format!("### {}: {}\n", question.title, question.verdict));
-    out.push(format!("{} {}\n", question.asks, question.sentences.join(" ")));
-    if question.figures.is_empty() {
-        return;
-    }
-    head(out, &["", "A", "B", "method"]);
-    for figure in &question.figures {
-        out.push(row(&[figure.what, &figure.a, &figure.b, &figure.method]));
-    }
-    out.push(String::new());
+/// A paragraph for each.
+fn quoted(mark: &str, messages: &[String]) -> Vec<String> {
+    let last = messages.len().saturating_sub(1);
+    let end = |index: usize| if index < last { "\n" } else { "" };
+    messages
+        .iter()
+        .enumerate()
+        .map(|(index, message)| format!("> {mark}{}{}", code(message, MESSAGE), end(index)))
+        .collect()
 }
 
-fn write_cases(out: &mut Vec<String>, comparison: &ComparisonView) {
-    out.push("### Test cases\n".to_owned());
-    head(out, &["", "A", "B", "B − A", "p", "verdict"]);
-    for case in &comparison.cases {
-        let verdict = if case.lead {
-            format!("{}; a lead", case.verdict)
-        } else {
-            case.verdict.clone()
-        };
-        out.push(row(&[
-            &case.name,
-            &case.a,
-            &case.b,
-            &case.difference,
-            &case.p,
-            &verdict,
-        ]));
+fn answer(question: &QuestionView) -> Section {
+    let mut intro = format!("{} {}\n", question.asks, own(&question.sentences.join(" ")));
+    if !question.figures.is_empty() {
+        intro += &format!("\n{}", head(&["", "A", "B", "method"], 4));
     }
-    out.push(
-        "\nWilson's ranges; Newcombe's interval; Fisher's exact test, adjusted by Holm with Tarone's correction."
-            .to_owned(),
-    );
-    if comparison.any_lead() {
-        out.push(
-            "A lead (Benjamini-Hochberg, q up to .10) is where to look next; one in ten is there by chance.".to_owned(),
-        );
+    let rows = question
+        .figures
+        .iter()
+        .map(|figure| row(&[figure.what, &figure.a, &figure.b, &figure.method].map(own)));
+    Section {
+        heading: format!("### {}: {}", question.title, own(&question.verdict)),
+        intro,
+        rows: rows.collect(),
+        most_rows: 20,
+        left_out: 0,
     }
-    out.push(String::new());
-    if !comparison.left_out.is_empty() {
-        out.push("Left out:\n".to_owned());
-        for case in &comparison.left_out {
-            out.push(format!("- {}: {}", escaped(&case.name), escaped(&case.why)));
-            out.extend(
-                case.fields
-                    .iter()
-                    .map(|[at, a, b]| format!("  - {}: {} → {}", escaped(at), escaped(a), escaped(b))),
-            );
+}
+
+fn cases(comparison: &ComparisonView, most_rows: usize) -> Section {
+    let lead = if comparison.any_lead() {
+        " A lead (Benjamini-Hochberg, q up to .10) is where to look next; one in ten is there by chance."
+    } else {
+        ""
+    };
+    let line = |case: &CaseView| {
+        row(&[
+            code(&case.name, NAME),
+            own(&case.a),
+            own(&case.b),
+            own(&case.difference),
+            own(&case.p),
+            own(&case.verdict_and_lead()),
+        ])
+    };
+    Section {
+        heading: "### Test cases".to_owned(),
+        intro: format!(
+            "Wilson's ranges; Newcombe's interval; Fisher's exact test, adjusted by Holm with Tarone's correction.{lead}\n\n{}",
+            head(&["", "A", "B", "B − A", "p", "verdict"], 6)
+        ),
+        rows: comparison.cases.iter().map(line).collect(),
+        most_rows,
+        left_out: 0,
+    }
+}
+
+fn left_out(cases: &[LeftOutView], most_rows: usize) -> Section {
+    let line = |case: &LeftOutView| {
+        let mut text = format!("- {}: {}", code(&case.name, NAME), own(&case.why));
+        push_fields(&mut text, "\n  - ", &case.fields);
+        text
+    };
+    Section {
+        heading: "### Left out".to_owned(),
+        intro: String::new(),
+        rows: cases.iter().map(line).collect(),
+        most_rows,
+        left_out: 0,
+    }
+}
+
+fn both_sides(table: &Table<'_>, most_rows: usize) -> Section {
+    let cell = |text: &String| if table.said { code(text, VALUE) } else { own(text) };
+    let line = |it: &Row| row(&[cell(&it.what), cell(&it.a), cell(&it.b)]);
+    Section {
+        heading: format!("### {}", table.title),
+        intro: head(&["", "A", "B"], 3),
+        rows: table.rows.iter().map(line).collect(),
+        most_rows,
+        left_out: 0,
+    }
+}
+
+fn tools(tools: &[ToolView], most_rows: usize) -> Section {
+    let line = |tool: &ToolView| {
+        let mut text = format!("- {}: {}", code(&tool.name, NAME), tool.what);
+        for line in tool.lines.iter().take(MOST_LINES) {
+            text += &format!("\n  - {}: {}", line.letter(), code(&line.text, VALUE));
         }
-        out.push(String::new());
-    }
-}
-
-fn section(out: &mut Vec<String>, title: &str, rows: &[Row]) {
-    out.push(format!("### {title}\n"));
-    head(out, &["", "A", "B"]);
-    out.extend(rows.iter().map(|line| row(&[&line.what, &line.a, &line.b])));
-    out.push(String::new());
-}
-
-fn write_tools(out: &mut Vec<String>, comparison: &ComparisonView) {
-    if comparison.tools.is_empty() {
-        return;
-    }
-    out.push("### Tools\n".to_owned());
-    for tool in &comparison.tools {
-        out.push(format!("**{}**: {}\n", escaped(&tool.name), tool.what));
-        if !tool.lines.is_empty() {
-            let fence = fence(tool.lines.iter().map(|line| line.text.as_str()));
-            out.push(format!("{fence}diff"));
-            out.extend(
-                tool.lines
-                    .iter()
-                    .take(MOST_LINES)
-                    .map(|line| format!("{} {}", line.sign, line.text)),
-            );
-            let more = tool.lines.len().saturating_sub(MOST_LINES);
-            if more > 0 {
-                out.push(format!("  … {more} more lines"));
-            }
-            out.push(format!("{fence}\n"));
+        let more = tool.lines.len().saturating_sub(MOST_LINES);
+        if more > 0 {
+            text += &format!("\n  - {more} more lines");
         }
-        if !tool.fields.is_empty() {
-            head(out, &["place", "A", "B"]);
-            out.extend(tool.fields.iter().map(|[at, a, b]| row(&[at, a, b])));
-            out.push(String::new());
-        }
+        push_fields(&mut text, "\n  - ", &tool.fields);
+        text
+    };
+    Section {
+        heading: "### Tools".to_owned(),
+        intro: String::new(),
+        rows: tools.iter().map(line).collect(),
+        most_rows,
+        left_out: 0,
     }
 }
 
-fn head(out: &mut Vec<String>, cells: &[&str]) {
-    out.push(format!("| {} |", cells.join(" | ")));
-    out.push(format!("|{}", " --- |".repeat(cells.len())));
-}
-
-fn row(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
-    format!("| {} |", cells.join(" | "))
-}
-
-/// A fence longer than any in the text.
-fn fence<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let longest = lines
-        .flat_map(|line| line.split(|c| c != '`').map(str::len))
-        .max()
-        .unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
-}
-
-/// Text in which Markdown and HTML see nothing of theirs, and nobody is called by name.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => out.push(' '),
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '@' => out.push_str("&#64;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '>' | '!' | '$' => {
-                out.push('\\');
-                out.push(c);
-            }
-            // A bare address would become a link.
-            ':' if out.ends_with("http") || out.ends_with("https") => out.push_str("&#58;"),
-            _ => out.push(c),
-        }
+/// Where two things differ, an item each that begins with `item`.
+fn push_fields(text: &mut String, item: &str, fields: &[[String; 3]]) {
+    for [at, a, b] in fields.iter().take(MOST_FIELDS) {
+        *text += &format!("{item}{}: {} → {}", code(at, NAME), code(a, VALUE), code(b, VALUE));
     }
-    out
+    let more = fields.len().saturating_sub(MOST_FIELDS);
+    if more > 0 {
+        *text += &format!("{item}{more} more places");
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whatever_is_said_stays_text() {
-        assert_eq!(
-            escaped("a|b<img>@you `x` https://e"),
-            "a\\|b&lt;img\\>&#64;you \\`x\\` https&#58;//e"
-        );
-        assert_eq!(fence(["``` ", "````"].into_iter()), "`````");
-        assert_eq!(fence(["plain"].into_iter()), "```");
-    }
+/// Words and figures of this program: `<.001` begins no tag, and `$0.01` no formula.
+fn own(text: &str) -> String {
+    text.replace('<', "&lt;").replace('$', "\\$")
 }

@@ -41,8 +41,8 @@ fn write_comparison(out: &mut String, comparison: &ComparisonView) {
         write_question(out, question);
     }
     write_cases(out, comparison);
-    for (title, rows) in comparison.tables() {
-        section(out, title, rows);
+    for table in comparison.tables() {
+        section(out, table.title, table.rows);
     }
     write_tools(out, comparison);
     if let Some(several) = &comparison.several {
@@ -76,18 +76,13 @@ fn write_cases(out: &mut String, comparison: &ComparisonView) {
     );
     let header = ["", "A", "B", "B − A", "p", "verdict"].map(str::to_owned).to_vec();
     let rows = comparison.cases.iter().map(|case| {
-        let verdict = if case.lead {
-            format!("{}; a lead", case.verdict)
-        } else {
-            case.verdict.clone()
-        };
         vec![
             case.name.clone(),
             case.a.clone(),
             case.b.clone(),
             case.difference.clone(),
             case.p.clone(),
-            verdict,
+            case.verdict_and_lead(),
         ]
     });
     table(out, header, rows);

@@ -7,10 +7,11 @@ use crate::record::RunState;
 use crate::stats::{Count, InvalidHindrance, invalid_hindrance};
 
 use super::count_row::CountRow;
-use super::figure::{p_value, percent};
+use super::figure::p_value;
 use super::pairing::{Common, Paired};
 use super::results::Cell;
 use super::side::Side;
+use crate::words::percent;
 
 /// Invalid iterations of both sides, in the test cases that both did in the same form: also in those of which nothing is left
 /// to compare because a side has no valid iteration.

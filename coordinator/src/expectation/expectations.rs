@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::ExpectedArguments;
 use super::expression::Expression;
-use super::limits::MaxCalls;
+use super::max_calls::MaxCalls;
 
 /// Everything that a test case expects beside `expectedTools`. The default expects nothing.
 ///
@@ -81,13 +81,6 @@ impl Order {
 
     fn is_any(&self) -> bool {
         *self == Self::Any
-    }
-}
-
-impl Expectations {
-    /// Whether nothing is expected.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
     }
 }
 

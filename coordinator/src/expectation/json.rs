@@ -1,9 +1,13 @@
 //! JSON values that keep every digit.
+//!
+//! `serde_json` keeps them only with its feature `arbitrary_precision`. Cargo switches a feature on for every crate of a
+//! program, and with this one numbers no longer pass through the untagged and flattened types that the MCP messages of `rmcp`
+//! are made of. So it stays off, and values are read by way of `RawValue`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
 use super::number::Number;
@@ -13,7 +17,7 @@ const MAX_DEPTH: usize = 128;
 
 /// A JSON value. Two are equal when they are the same value: the order of keys and the way a number is written do not
 /// count, types do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Json {
     /// `null`.
     Null,
@@ -32,7 +36,7 @@ pub enum Json {
 }
 
 /// A value of which no more is known than its type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unread {
     /// Its type.
     pub kind: JsonType,
@@ -50,9 +54,9 @@ enum Broken {
 }
 
 /// Why a value cannot be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NotComparable {
-    /// Deeper than 128 levels.
+    /// Lists or objects deeper than 128 levels.
     #[error("it is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     /// Not JSON.
@@ -61,7 +65,7 @@ pub enum NotComparable {
 }
 
 /// The types of JSON, and `integer` as JSON Schema has it: a number without a fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JsonType {
     /// `null`.
     Null,
@@ -140,8 +144,8 @@ impl Json {
                 kind: match raw.get().as_bytes().first() {
                     Some(b'"') => JsonType::String,
                     Some(b'[') => JsonType::Array,
-                    Some(b'{') => JsonType::Object,
-                    _ => JsonType::Number,
+                    // `null`, booleans and numbers are always read.
+                    _ => JsonType::Object,
                 },
                 why,
                 text: raw.get().to_owned(),
@@ -150,9 +154,6 @@ impl Json {
     }
 
     fn of_sound(raw: &RawValue, depth: usize, parts: Broken) -> Result<Self, NotComparable> {
-        if depth > MAX_DEPTH {
-            return Err(NotComparable::TooDeep);
-        }
         let text = raw.get();
         let broken = |_| NotComparable::Broken;
         match text.as_bytes().first() {
@@ -160,6 +161,7 @@ impl Json {
             Some(b't') => Ok(Self::Bool(true)),
             Some(b'f') => Ok(Self::Bool(false)),
             Some(b'"') => serde_json::from_str(text).map(Self::Text).map_err(broken),
+            Some(b'[' | b'{') if depth > MAX_DEPTH => Err(NotComparable::TooDeep),
             Some(b'[') => {
                 let items: Vec<&RawValue> = serde_json::from_str(text).map_err(broken)?;
                 let items = items.into_iter().map(|item| Self::of_raw(item, depth + 1, parts));
@@ -208,67 +210,32 @@ impl Json {
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => None,
         }
     }
-
-    /// The same text for the same value, and for no other: what equal values have in common when there are many.
-    pub fn canonical(&self) -> String {
-        let mut text = String::new();
-        self.write(&mut text, &|number| number.canonical());
-        text
-    }
-
-    fn write(&self, text: &mut String, number: &dyn Fn(&Number) -> String) {
-        match self {
-            Self::Null => text.push_str("null"),
-            Self::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-            Self::Number(value) => text.push_str(&number(value)),
-            Self::Text(value) => quote(value, text),
-            Self::Unread(unread) => text.push_str(&unread.text),
-            Self::List(items) => {
-                text.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        text.push(',');
-                    }
-                    item.write(text, number);
-                }
-                text.push(']');
-            }
-            Self::Object(entries) => {
-                text.push('{');
-                for (index, (key, value)) in entries.iter().enumerate() {
-                    if index > 0 {
-                        text.push(',');
-                    }
-                    quote(key, text);
-                    text.push(':');
-                    value.write(text, number);
-                }
-                text.push('}');
-            }
-        }
-    }
-}
-
-fn quote(value: &str, text: &mut String) {
-    // A string can always be written.
-    text.push_str(&serde_json::to_string(value).unwrap_or_default());
 }
 
 /// Compact JSON, its keys sorted, its numbers as they were written.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        self.write(&mut text, &|number| number.text().to_owned());
-        f.write_str(&text)
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }
 }
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.to_string())
-            .map_err(serde::ser::Error::custom)?
-            .serialize(serializer)
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => as_written(number.text(), serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Object(entries) => serializer.collect_map(entries),
+            Self::Unread(unread) => as_written(&unread.text, serializer),
+        }
     }
+}
+
+fn as_written<S: Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let raw: &RawValue = serde_json::from_str(json).map_err(ser::Error::custom)?;
+    raw.serialize(serializer)
 }
 
 impl<'de> Deserialize<'de> for Json {
@@ -282,13 +249,15 @@ impl<'de> Deserialize<'de> for Json {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
     fn values_are_equal_by_value_and_type() {
         let same = |a: &str, b: &str| {
             let (a, b) = (Json::parse(a).unwrap(), Json::parse(b).unwrap());
-            assert_eq!(a == b, a.canonical() == b.canonical());
+            assert_eq!(a == b, HashSet::from([a.clone()]).contains(&b));
             a == b
         };
         assert!(same(r#"{"a": 3, "b": [1.0]}"#, r#"{"b":[1],"a":3.0}"#));

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::expression::Expression;
+#[cfg(test)]
 use super::fault::Faults;
 use super::json::{Json, JsonType};
 use super::number::Number;
+#[cfg(test)]
 use super::read_pattern;
 use super::schema::Schema;
 
 /// A value that may have matchers in it.
 ///
-/// It is stored as a test case has it, `{"$gte": 3}` for example.
+/// [`Pattern::to_json`] writes it as a test case has it, `{"$gte": 3}` for example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// `null`, a boolean, a number or a text: equal to it.
@@ -149,20 +149,13 @@ impl Pattern {
     }
 }
 
-impl Serialize for Pattern {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Pattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Json::deserialize(deserializer)?;
+#[cfg(test)]
+impl Pattern {
+    /// The pattern that `text` is in a test case.
+    pub(crate) fn parse(text: &str) -> Self {
+        let value = Json::parse(text).unwrap_or_else(|why| unreachable!("{text}: {why}"));
         let mut faults = Faults::default();
-        let pattern = read_pattern::pattern(&value, read_pattern::Absence::Allowed, &mut faults);
-        faults.unless_any(pattern).map_err(|faults| {
-            let first = faults.first().map(ToString::to_string);
-            serde::de::Error::custom(first.unwrap_or_default())
-        })
+        read_pattern::pattern(&value, read_pattern::Absence::Allowed, &mut faults)
+            .unwrap_or_else(|| unreachable!("{text}"))
     }
 }

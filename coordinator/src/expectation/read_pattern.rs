@@ -9,7 +9,7 @@ use super::pattern::{Bound, Limit, Matcher, Pattern};
 use super::schema::Schema;
 
 /// Every key that is a matcher.
-const MATCHERS: [&str; 13] = [
+pub(super) const MATCHERS: [&str; 13] = [
     "$regex",
     "$contains",
     "$oneOf",

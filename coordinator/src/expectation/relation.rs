@@ -85,7 +85,7 @@ mod tests {
     use super::Pattern;
 
     fn pattern(text: &str) -> Pattern {
-        serde_json::from_str(text).unwrap()
+        Pattern::parse(text)
     }
 
     #[test]

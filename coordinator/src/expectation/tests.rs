@@ -143,32 +143,16 @@ fn any_value_is_read_back_as_it_was_written() {
         let value = random_json(&mut random, 3);
         assert_eq!(Json::parse(&value.to_string()).as_ref(), Ok(&value));
         let pattern = Pattern::of_value(&value);
-        let stored = serde_json::to_string(&pattern).unwrap();
-        assert_eq!(serde_json::from_str::<Pattern>(&stored).unwrap(), pattern, "{stored}");
+        let stored = pattern.to_json().to_string();
+        assert_eq!(Pattern::parse(&stored), pattern, "{stored}");
     }
 }
 
 /// Whatever stands in a test case is read or refused, and what is read is stored as it was written.
 #[test]
 fn nothing_that_can_be_written_breaks_the_reader() {
-    let keys = [
-        "a",
-        "$regex",
-        "$contains",
-        "$oneOf",
-        "$gt",
-        "$gte",
-        "$lt",
-        "$lte",
-        "$type",
-        "$schema",
-        "$any",
-        "$absent",
-        "$exact",
-        "$literal",
-        "$calls",
-        "$no",
-    ];
+    let mut keys = vec!["a", "$calls", "$no"];
+    keys.extend(read_pattern::MATCHERS);
     fn spoil(value: Json, random: &mut StdRng, keys: &[&str]) -> Json {
         match value {
             Json::Object(entries) => Json::Object(

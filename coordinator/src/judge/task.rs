@@ -17,6 +17,7 @@ use super::queue::Queue;
 use crate::event::{AttemptKey, Envelope, Event, Events};
 use crate::record::{AttemptRecord, RunRecord};
 use crate::store::{Reader, Store, StoreError};
+use crate::words::counted;
 
 /// Attempts judged at once.
 const AT_ONCE: usize = 4;
@@ -123,7 +124,7 @@ async fn work(
                 deadline = Some(Instant::now() + patience);
                 desk.say(format!(
                     "waiting for the judge: {left} of {} left, at most {} min; Ctrl-C leaves the rest not judged",
-                    counted(desk.run.total_iterations()),
+                    counted(desk.run.total_iterations(), "iteration"),
                     patience.as_secs().div_ceil(60),
                 ));
             }
@@ -152,7 +153,7 @@ async fn work(
         }
         desk.say(format!(
             "{} not judged: {why}; `--resume` judges the rest",
-            counted(left as u64)
+            counted(left, "iteration")
         ));
         return if stop.is_cancelled() {
             Ended::Stopped
@@ -173,13 +174,6 @@ async fn until(deadline: Option<Instant>) {
 fn patience(left: usize, each: Duration) -> Duration {
     let rounds = u32::try_from(left.div_ceil(AT_ONCE)).unwrap_or(u32::MAX);
     each.saturating_mul(rounds).clamp(SHORTEST_PATIENCE, LONGEST_PATIENCE)
-}
-
-fn counted(iterations: u64) -> String {
-    match iterations {
-        1 => "1 iteration".to_owned(),
-        more => format!("{more} iterations"),
-    }
 }
 
 impl Desk {

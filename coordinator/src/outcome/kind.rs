@@ -109,9 +109,7 @@ impl FailureClass {
             Self::RanOutOfTime => "ran_out_of_time",
         }
     }
-}
 
-impl FailureClass {
     /// What happened, as a sentence for people.
     pub fn says(self) -> &'static str {
         match self {

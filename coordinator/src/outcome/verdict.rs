@@ -1,8 +1,9 @@
 //! The outcome table, row by row.
 //!
-//! The first row that matches wins, in this order: machinery, exposure, model, time, agent error, passed, server, failed.
-//! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
-//! over is held against anybody.
+//! The first row that matches wins, in the order of [`decide`]. So nothing that was our fault, the model's or the server's is
+//! ever blamed on the agent, and nothing that the agent got over is held against anybody.
+
+use std::time::Duration;
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
@@ -12,7 +13,7 @@ use mcproctor_proto::turn::{Turn, TurnEnding};
 use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
 use crate::conversation::Conversation;
-use crate::record::ExpectationResult;
+use crate::record::{ExpectationResult, Family};
 
 /// Everything that a verdict rests on.
 #[derive(Clone, Copy, Debug)]
@@ -230,6 +231,7 @@ fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
 }
 
 fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
+    let seconds = |ms| Duration::from_millis(ms).as_secs_f64();
     let last = last?;
     if last.ending != TurnEnding::TimedOut {
         return None;
@@ -361,14 +363,17 @@ fn server_lost(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdi
     })
 }
 
-/// Servers without a single tool leave an agent nothing to be judged by, when tools are expected.
+/// Servers without a single tool leave an agent nothing to be judged by where a test case is about tools: those that are to
+/// be called, and those that are to be left alone.
 fn nothing_offered(exposures: &[Exposure], expectations: &[ExpectationResult]) -> Option<Verdict> {
-    let tools_expected = expectations.iter().any(ExpectationResult::wants_a_call);
+    let about_tools = expectations
+        .iter()
+        .any(|it| it.wants_a_call() || it.family == Family::NoTools);
     let nothing = exposures.iter().all(|exposure| exposure.tool_count == 0);
-    (tools_expected && nothing).then(|| {
+    (about_tools && nothing).then(|| {
         Verdict::again(
             InvalidCause::Server,
-            "no tool was offered to the agent, though tools are expected",
+            "no tool was offered to the agent, though the test case is about tools",
         )
     })
 }
@@ -407,14 +412,6 @@ fn refusal_in_words(refusal: &ModelRefusal) -> String {
 
 fn detail(turn: &Turn, otherwise: &str) -> String {
     turn.detail.clone().unwrap_or_else(|| otherwise.to_owned())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds of a turn, shown with one decimal"
-)]
-fn seconds(ms: u64) -> f64 {
-    ms as f64 / 1_000.0
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use mcproctor_proto::call::ToolCall;
 use serde_json::Value;
 
-use super::text::cut;
+use crate::cut::cut;
 
 /// Bytes of a message that are looked at, and shown.
 const MOST_BYTES: usize = 300;

@@ -21,9 +21,7 @@ mod servers;
 mod suite;
 mod summary;
 mod tally;
-mod text;
 mod time;
-mod words;
 mod write;
 
 pub use data::{MemoryRun, PendingAttempt, RunData};

@@ -3,7 +3,7 @@
 use crate::report::Tally;
 use crate::stats::Rate;
 
-use super::words::{percent, percent_range};
+use crate::words::{percent, percent_range};
 
 /// A rate as the page shows it.
 pub(in crate::report) struct RateView {

@@ -3,8 +3,8 @@
 use crate::stats::suite::{distinct, like_these, pooled, these_prompts};
 use crate::stats::{Count, Interval, NotEstimable, PassHatK, Rate, RepeatsAlike, bounds_with_invalid, pass_hat_k};
 
-use super::words::percent_range;
 use super::{Cell, Tally};
+use crate::words::percent_range;
 
 /// What is said of an agent's test cases together.
 #[derive(Clone, Debug, PartialEq)]

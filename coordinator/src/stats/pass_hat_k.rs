@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::count::{Count, tried};
 use super::quantile::quantile;
 use super::random::generator;
-use super::suite::{SMALLEST_K_TO_GENERALISE, these_prompts};
-use super::wilson::{Interval, wilson};
+use super::student::{t_interval, t_quantile};
+use super::suite::{SMALLEST_K_TO_GENERALISE, left_open_by, these_prompts};
+use super::wilson::{Interval, score_interval, wilson};
 
 /// How often the test cases are drawn anew for the range.
 const DRAWS: usize = 10_000;
@@ -48,6 +49,11 @@ pub enum NotEstimable {
 /// that of [`these_prompts`] to the power k, which holds because the mean of k-th powers is at least the k-th power of the
 /// mean. A single test case has the ends of its Wilson interval to the power k.
 ///
+/// Beyond the sources, because the bootstrap covers 85 to 92% where there are few test cases: from six on the range holds
+/// two more as well, Student's interval of the mean and the score interval on the effective sample size as in
+/// [`like_these`](super::suite::like_these), the size being at most the iterations over k. Neither end is closer to 0 or 1
+/// than so many cases that all agree would put it.
+///
 /// # Errors
 ///
 /// [`NotEstimable`] when nothing was tried, or a test case has fewer than k iterations.
@@ -88,13 +94,40 @@ fn range(cells: &[Count], chances: &[f64], k: u64) -> Option<Interval> {
             high: range.high.powf(power),
         });
     }
-    if cells.iter().all(|cell| cell.all_passed()) {
+    let generalises = cells.len() as u64 >= SMALLEST_K_TO_GENERALISE;
+    let drawn = if cells.iter().all(|cell| cell.all_passed()) {
         let low = these_prompts(cells)?.range.low.powf(power);
-        return Some(Interval { low, high: 1.0 });
+        Interval { low, high: 1.0 }
+    } else if generalises {
+        bootstrap(chances)?
+    } else {
+        return None;
+    };
+    let n: u64 = cells.iter().map(|cell| cell.total()).sum();
+    Some(if generalises {
+        widened(drawn, chances, n as f64 / power)
+    } else {
+        drawn
+    })
+}
+
+/// `range` and what a sample of so few test cases, and of so many times k iterations, leaves open beside it.
+fn widened(range: Interval, chances: &[f64], times_k: f64) -> Interval {
+    let cases = chances.len() as f64;
+    let (mean, half) = t_interval(chances);
+    let t = t_quantile(cases - 1.0);
+    let variance = (half / t).powi(2);
+    let effective = if variance < 1e-15 {
+        cases
+    } else {
+        mean * (1.0 - mean) / variance
+    };
+    let score = score_interval(mean, effective.min(times_k), t);
+    let open = left_open_by(chances.len() as u64);
+    Interval {
+        low: range.low.min(mean - half).min(score.low).min(1.0 - open).max(0.0),
+        high: range.high.max(mean + half).max(score.high).max(open).min(1.0),
     }
-    ((cells.len() as u64) >= SMALLEST_K_TO_GENERALISE)
-        .then(|| bootstrap(chances))
-        .flatten()
 }
 
 fn bootstrap(chances: &[f64]) -> Option<Interval> {

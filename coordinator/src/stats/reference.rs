@@ -1,4 +1,4 @@
-//! Every figure beside the one that other people's code gives for the same counts; `scripts/stats-reference.py` writes them.
+//! Most figures beside the one that other people's code gives for the same counts; `scripts/stats-reference.py` writes them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

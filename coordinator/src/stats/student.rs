@@ -13,6 +13,16 @@ pub(super) fn t_quantile(degrees: f64) -> f64 {
     }
 }
 
+/// The mean of `values` and half the width of its 95% interval.
+///
+/// Student, "The probable error of a mean", Biometrika 6 (1908). It takes two values at least.
+pub(super) fn t_interval(values: &[f64]) -> (f64, f64) {
+    let k = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / k;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (k - 1.0);
+    (mean, t_quantile(k - 1.0) * (variance / k).sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

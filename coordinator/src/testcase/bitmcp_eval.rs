@@ -96,16 +96,5 @@ fn read_expected_tools(fields: &mut Fields<'_>, none_expected: bool, problems: &
         problems.add(problem.remedy("list the tools that must be called; `expectedTools: []` when there are none"));
         return None;
     };
-    texts(&item, problems)
-}
-
-/// A list of texts that are not empty.
-pub(super) fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    let items = item.list(problems)?;
-    let texts: Vec<String> = items
-        .iter()
-        .filter_map(|item| item.filled_text(problems))
-        .map(|text| text.value)
-        .collect();
-    (texts.len() == items.len()).then_some(texts)
+    item.filled_texts(problems)
 }

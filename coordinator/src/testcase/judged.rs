@@ -3,19 +3,17 @@
 use crate::record::{AnswerChoice, Tone};
 use crate::yaml::{Item, Problems, Value};
 
-use super::bitmcp_eval::texts;
-
 /// Replies and who picks among them: a list is sent in its order, `{choose: judge, from: […]}` is left to the judge.
 pub(super) fn read_answers(item: &Item<'_>, problems: &mut Problems) -> Option<(AnswerChoice, Vec<String>)> {
     if !matches!(item.node.value, Value::Mapping(_)) {
-        return Some((AnswerChoice::InOrder, texts(item, problems)?));
+        return Some((AnswerChoice::InOrder, item.filled_texts(problems)?));
     }
     let mut fields = item.fields(problems)?;
     let choice = fields
         .require("choose", problems)
         .and_then(|item| item.word(&[("judge", AnswerChoice::Judge)], &[], problems));
     let replies = fields.require("from", problems).and_then(|item| {
-        let replies = texts(&item, problems)?;
+        let replies = item.filled_texts(problems)?;
         if replies.is_empty() {
             let problem = item.problem(problems, "there is nothing to choose from");
             problems.add(problem.accepted("a list of at least one text"));

@@ -279,3 +279,12 @@ fn expectations_that_contradict_each_other_are_refused_where_they_stand() {
         load_one(&format!("prompt: x\n{fine}"));
     }
 }
+
+#[test]
+fn every_wrong_limit_of_calls_is_told_at_once() {
+    let text = "prompt: x\nexpectedTools: []\nmaxCalls: {total: -1, tools: {a: many, b: 2, c: -3}}\n";
+    let report = report([("a.yaml", text)]);
+    for key in ["maxCalls.total", "maxCalls.tools.a", "maxCalls.tools.c"] {
+        assert!(report.contains(key), "{key}: {report}");
+    }
+}

@@ -59,9 +59,10 @@ impl FromStr for Share {
 }
 
 impl fmt::Display for Share {
-    /// As a percentage, with as many decimals as it was given, one at most.
+    /// As a percentage, with as many decimals as it was given.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = (self.0 * 1_000.0).round() / 10.0;
+        // Ten decimals of a percentage are kept; what is beyond comes from binary fractions, as in 0.07 * 100.
+        let percent = (self.0 * 1e12).round() / 1e10;
         write!(f, "{percent}%")
     }
 }
@@ -81,6 +82,9 @@ mod tests {
             ("1", "100%"),
             ("0", "0%"),
             ("99.5%", "99.5%"),
+            ("99.95%", "99.95%"),
+            ("0.99999", "99.999%"),
+            ("7%", "7%"),
             (".5", "50%"),
         ] {
             assert_eq!(text.parse::<Share>().unwrap().to_string(), shown, "{text}");

@@ -3,6 +3,7 @@
 use super::model::View;
 use crate::outcome::InvalidCause;
 use crate::stats::wilson;
+use crate::words::{counted, percent_range};
 
 /// Fewest decided iterations for which a percentage is said.
 const SMALLEST_N_FOR_A_RATE: u64 = 5;
@@ -52,12 +53,7 @@ fn percent(passed: u64, n: u64) -> u64 {
 
 /// The 95% range of a rate, without brackets: `61–100%`; `None` when nothing is decided.
 fn range(passed: u64, n: u64) -> Option<String> {
-    let interval = wilson(passed, n)?;
-    let (mut low, mut high) = ((interval.low * 100.0).round(), (interval.high * 100.0).round());
-    // Rounding must not make a range shut that is not.
-    low = low.min(99.0);
-    high = high.max(1.0);
-    Some(format!("{low:.0}–{high:.0}%"))
+    wilson(passed, n).map(percent_range)
 }
 
 /// `100% pass [61–100%, N=6]`; with an N below 5 only `[34–100%, N=2]`; `None` when nothing is decided.
@@ -88,15 +84,6 @@ pub(super) fn short_rate(passed: u64, n: u64) -> Option<String> {
     Some(format!("{}% [{}]", percent(passed, n), range(passed, n)?))
 }
 
-/// `3 test cases`, `1 test case`.
-pub(super) fn counted(n: u64, singular: &str) -> String {
-    if n == 1 {
-        format!("1 {singular}")
-    } else {
-        format!("{n} {singular}s")
-    }
-}
-
 /// `server 2, model 1`.
 pub(super) fn causes(counts: &[(InvalidCause, u64)]) -> String {
     let parts: Vec<String> = counts
@@ -115,7 +102,7 @@ pub(super) fn invalid(view: &View) -> Option<String> {
 /// `3 attempts repeated (model 3)`; `None` when there are none.
 pub(super) fn repeated(view: &View) -> Option<String> {
     let counts = view.repeated_by_cause();
-    let sum = counts.iter().map(|(_, count)| count).sum();
+    let sum: u64 = counts.iter().map(|(_, count)| count).sum();
     (!counts.is_empty()).then(|| format!("{} repeated ({})", counted(sum, "attempt"), causes(&counts)))
 }
 

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::text::is_hidden_control;
 use crate::event::Envelope;
+use crate::unseen::is_obeyed;
 
 /// The event as one line of JSON, without the line break. Characters that a terminal would obey are escaped.
 pub(super) fn line(envelope: &Envelope) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(envelope)?;
     // serde_json escapes the controls below U+0020. The others stand in strings only, where an escape means the same.
-    if !json.chars().any(must_be_escaped) {
+    if !json.chars().any(is_obeyed) {
         return Ok(json);
     }
     let mut escaped = String::with_capacity(json.len() + 16);
     for c in json.chars() {
-        if must_be_escaped(c) {
+        if is_obeyed(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(escaped, "\\u{unit:04x}");
             }
@@ -23,10 +23,6 @@ pub(super) fn line(envelope: &Envelope) -> Result<String, serde_json::Error> {
         }
     }
     Ok(escaped)
-}
-
-fn must_be_escaped(c: char) -> bool {
-    c == '\u{7f}' || is_hidden_control(c)
 }
 
 #[cfg(test)]
@@ -46,7 +42,7 @@ mod tests {
             event: Event::Notice { text: text.to_owned() },
         };
         let line = line(&envelope).unwrap();
-        assert!(!line.chars().any(|c| c.is_control() || is_hidden_control(c)), "{line}");
+        assert!(!line.chars().any(is_obeyed), "{line}");
         let read: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(read["at"], 7);
         assert_eq!(read["event"], "notice");

@@ -1,6 +1,6 @@
 //! The run as lines of a log: no control codes, one line per thing worth one.
 
-use super::figures::{about, clock, counted, file_url, invalid, live_rate, repeated, short};
+use super::figures::{about, clock, file_url, invalid, live_rate, repeated, short};
 use super::judge;
 use super::marks::Mark;
 use super::model::View;
@@ -9,6 +9,7 @@ use super::text::clean;
 use super::theme::{Theme, without_style};
 use crate::event::{AttemptKey, Envelope, Event};
 use crate::outcome::Outcome;
+use crate::words::counted;
 
 /// Time between two progress lines while something happens.
 const PROGRESS_EVERY_MS: i64 = 30_000;

@@ -3,7 +3,7 @@
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::figures::{counted, file_url, rate};
+use super::figures::{file_url, rate};
 use super::judge;
 use super::marks::{Cell, Counts};
 use super::model::{Plan, View};
@@ -11,6 +11,7 @@ use super::row::Columns;
 use super::text::{fit, flow, pad, width};
 use super::theme::Theme;
 use crate::record::RunState;
+use crate::words::counted;
 
 /// In a list of more lines than this, only cells that failed have lines, and of those no more than this.
 const MOST_LINES: usize = 200;

@@ -3,6 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::unseen::harmless;
+
 /// Longest text kept of anything that is shown, in bytes: names and reasons come from files, servers and agents.
 const KEPT_BYTES: usize = 400;
 
@@ -27,25 +29,8 @@ fn visible(c: char) -> char {
         // The control pictures block mirrors the C0 controls.
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\u{7f}' => '␡',
-        c if is_hidden_control(c) => '\u{fffd}',
-        c => c,
+        c => harmless(c),
     }
-}
-
-/// Characters beyond ASCII that steer a terminal or the direction of text instead of being shown.
-pub(super) fn is_hidden_control(c: char) -> bool {
-    matches!(
-        c,
-        '\u{80}'..='\u{9f}'
-            | '\u{61c}'
-            | '\u{200b}'
-            | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 /// Columns that the text takes.

@@ -9,11 +9,11 @@ use mcproctor_proto::call::ToolCall;
 use self::distance::Distance;
 use super::checked::{Checked, Hope};
 use super::compare::compared;
-use super::counted::counted;
 use super::observed::Observed;
 use super::shown::shortened;
 use crate::expectation::{Expectations, HowMany, Json, NotComparable, Pattern, ToolArguments};
 use crate::record::{Difference, Family};
+use crate::words::counted;
 
 /// Only successful calls count. A call that failed may still be the one that came nearest.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {

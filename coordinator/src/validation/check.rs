@@ -36,7 +36,7 @@ pub fn worth_talking_on(case: &TestCaseRecord, observed: &Observed<'_>) -> bool 
 
 fn all(case: &TestCaseRecord, observed: &Observed<'_>) -> Vec<Checked> {
     let expectations = &case.expectations;
-    let mut all = tools::check(&case.expected_tools, observed);
+    let mut all = tools::check(&case.expected_tools, observed.calls);
     all.extend(no_tools::check(expectations, observed));
     all.extend(arguments::check(expectations, observed));
     all.extend(order::check(expectations.order, &case.expected_tools, observed));

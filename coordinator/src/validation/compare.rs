@@ -3,16 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::shown::{found, shortened, typed};
-use crate::expectation::{Json, JsonType, Matcher, Pattern};
+use crate::expectation::{Json, JsonType, Limit, Matcher, Pattern};
 use crate::record::Difference;
 
 /// Differences that are told of one value; more help no reader.
 const MOST: usize = 20;
-
-/// Where `value` is not like `pattern`; none when it is, or when that cannot be told. At most 20.
-pub fn differences(pattern: &Pattern, value: Option<&Json>) -> Vec<Difference> {
-    compared(pattern, value).differences
-}
 
 /// What comparing a value with a pattern came to.
 pub(super) struct Compared {
@@ -144,9 +139,6 @@ impl Comparison {
             {
                 Err(unread.why.to_string())
             }
-            (Matcher::Bound(_), Some(Json::Unread(unread))) if unread.kind == JsonType::Number => {
-                Err(unread.why.to_string())
-            }
             (_, None) => Ok(false),
             (Matcher::Regex(expression), Some(Json::Text(text))) => Ok(expression.is_in(text)),
             (Matcher::Contains(part), Some(Json::Text(text))) => Ok(match part.as_ref() {
@@ -215,16 +207,7 @@ fn wanted(pattern: &Pattern) -> String {
         Pattern::Any => "any value".to_owned(),
         Pattern::Absent => "nothing".to_owned(),
         Pattern::Exact(inner) => wanted(inner),
-        Pattern::List(_) => format!(
-            "{} ({})",
-            shortened(&pattern.to_json().to_string()),
-            JsonType::Array.name()
-        ),
-        Pattern::Object(_) => format!(
-            "{} ({})",
-            shortened(&pattern.to_json().to_string()),
-            JsonType::Object.name()
-        ),
+        Pattern::List(_) | Pattern::Object(_) => typed(&pattern.to_json()),
         Pattern::Matchers(matchers) => {
             let words: Vec<String> = matchers.iter().map(matcher_in_words).collect();
             words.join(" and ")
@@ -243,11 +226,11 @@ pub(super) fn matcher_in_words(matcher: &Matcher) -> String {
         },
         Matcher::OneOf(_) => format!("one of {}", operand()),
         Matcher::Bound(bound) => {
-            let sign = match bound.limit.key() {
-                "$gt" => ">",
-                "$gte" => "≥",
-                "$lt" => "<",
-                _ => "≤",
+            let sign = match bound.limit {
+                Limit::Above => ">",
+                Limit::AtLeast => "≥",
+                Limit::Below => "<",
+                Limit::AtMost => "≤",
             };
             format!("a number {sign} {}", bound.than.text())
         }

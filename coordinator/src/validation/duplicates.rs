@@ -6,7 +6,7 @@ use super::arguments::arguments_of;
 use super::checked::{Checked, Hope};
 use super::observed::Observed;
 use super::shown::shortened;
-use crate::expectation::Expectations;
+use crate::expectation::{Expectations, Json};
 use crate::record::Family;
 
 /// A call is a duplicate when an earlier one of the same tool of the same server, with the same arguments by value,
@@ -17,7 +17,7 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
     }
     let what = "no call made twice";
     let mut unknown = Vec::new();
-    let mut succeeded: HashSet<(&str, &str, String)> = HashSet::new();
+    let mut succeeded: HashSet<(&str, &str, Json)> = HashSet::new();
     for call in observed.calls {
         let told = arguments_of(call).and_then(|arguments| match arguments.unread() {
             Some(why) => Err(why.to_string()),
@@ -30,13 +30,9 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
                 continue;
             }
         };
-        let key = (call.server.as_str(), call.tool.as_str(), arguments.canonical());
+        let key = (call.server.as_str(), call.tool.as_str(), arguments);
         if succeeded.contains(&key) {
-            let why = format!(
-                "{} was called again with {}",
-                call.tool,
-                shortened(&arguments.to_string())
-            );
+            let why = format!("{} was called again with {}", call.tool, shortened(&key.2.to_string()));
             return Some(Checked::unmet(Family::Duplicates, what, why, Hope::Never).shown_by(&call.id));
         }
         if call.succeeded() {

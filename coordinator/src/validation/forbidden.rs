@@ -1,8 +1,8 @@
 //! `forbiddenTools`: what is not to be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
 use super::observed::Observed;
+use super::repeated::with_counts;
 use crate::expectation::Expectations;
 use crate::record::Family;
 
@@ -14,8 +14,10 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec
         let Some(first) = calls.first() else {
             return Checked::met(Family::Forbidden, what).about(tool);
         };
-        let why = format!("it is forbidden, and was called in {}", counted(calls.len(), "call"));
-        let why = why.replace("called in 1 call", "called once");
+        let why = match calls.len() {
+            1 => "it is forbidden, and was called once".to_owned(),
+            count => format!("it is forbidden, and was called {count} times"),
+        };
         Checked::unmet(Family::Forbidden, what, why, Hope::Never)
             .about(tool)
             .shown_by(&first.id)
@@ -44,6 +46,6 @@ mod tests {
             !recorded().called("pay", "").worth_talking_on(),
             "no call of a can put that right"
         );
-        assert!(tried.called("pay", "").unmet().ends_with("called in 2 calls"));
+        assert!(tried.called("pay", "").unmet().ends_with("called 2 times"));
     }
 }

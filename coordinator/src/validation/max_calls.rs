@@ -1,10 +1,10 @@
 //! `maxCalls`: how often tools may be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::counted;
 use super::observed::Observed;
 use crate::expectation::Expectations;
 use crate::record::Family;
+use crate::words::counted;
 
 /// Failed calls are calls too. The call that is shown is the first one too many.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Vec<Checked> {

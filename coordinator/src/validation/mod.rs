@@ -9,7 +9,6 @@ mod check;
 mod checked;
 mod compare;
 mod cost;
-mod counted;
 mod duplicates;
 mod duration;
 #[cfg(test)]
@@ -20,6 +19,7 @@ mod no_tools;
 mod observed;
 mod order;
 mod prompts;
+mod repeated;
 mod requests;
 mod resources;
 mod response;
@@ -29,7 +29,5 @@ mod tools;
 mod whole;
 
 pub use check::{check, worth_talking_on};
-pub use compare::differences;
 pub use observed::Observed;
-pub use tools::expected_tools;
 pub use whole::{compares_arguments, with_whole_arguments};

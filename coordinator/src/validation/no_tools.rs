@@ -1,7 +1,6 @@
 //! `expectNoTools`: nothing is to be called.
 
 use super::checked::{Checked, Hope};
-use super::counted::counted;
 use super::observed::Observed;
 use crate::expectation::Expectations;
 use crate::record::Family;
@@ -12,19 +11,14 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
         return None;
     }
     let what = "no tool called";
-    Some(match observed.calls.first() {
-        None => Checked::met(Family::NoTools, what),
-        Some(first) => {
-            let calls = counted(observed.calls.len(), "call");
-            let why = format!("there was {calls}, of {} first", first.tool);
-            let why = if observed.calls.len() == 1 {
-                format!("{} was called", first.tool)
-            } else {
-                why.replacen("was", "were", 1)
-            };
-            Checked::unmet(Family::NoTools, what, why, Hope::Never).shown_by(&first.id)
-        }
-    })
+    let Some(first) = observed.calls.first() else {
+        return Some(Checked::met(Family::NoTools, what));
+    };
+    let why = match observed.calls.len() {
+        1 => format!("{} was called", first.tool),
+        count => format!("there were {count} calls, of {} first", first.tool),
+    };
+    Some(Checked::unmet(Family::NoTools, what, why, Hope::Never).shown_by(&first.id))
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use mcproctor_proto::request::McpRequest;
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
 use super::observed::Observed;
+use super::repeated::with_counts;
 use crate::record::Family;
+use crate::words::counted;
 
 /// Checks that each of `names` was asked for with `method` and given, a name N times meaning at least N times.
 /// `done` is what is done with it, `read` for example.

@@ -3,22 +3,14 @@
 use mcproctor_proto::call::ToolCall;
 
 use super::checked::{Checked, Hope};
-use super::counted::{counted, with_counts};
-use super::observed::Observed;
-use crate::record::{ExpectationResult, Family};
+use super::repeated::with_counts;
+use crate::record::Family;
+use crate::words::counted;
 
 /// Checks that every expected tool was called successfully, a name N times meaning at least N times.
 ///
 /// Failed calls do not count and are named in the reason; calls of other tools change nothing.
-pub fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<ExpectationResult> {
-    results(expected, calls).into_iter().map(|it| it.result).collect()
-}
-
-pub(super) fn check(expected: &[String], observed: &Observed<'_>) -> Vec<Checked> {
-    results(expected, observed.calls)
-}
-
-fn results(expected: &[String], calls: &[ToolCall]) -> Vec<Checked> {
+pub(super) fn check(expected: &[String], calls: &[ToolCall]) -> Vec<Checked> {
     let check = |(tool, least): (&str, usize)| {
         let of_tool = calls.iter().filter(|call| call.tool == tool);
         let (succeeded, failed): (Vec<_>, Vec<_>) = of_tool.partition(|call| call.succeeded());
@@ -51,7 +43,12 @@ mod tests {
     use mcproctor_proto::call::CallState;
 
     use super::*;
+    use crate::record::ExpectationResult;
     use crate::record::fixtures::call;
+
+    fn expected_tools(expected: &[String], calls: &[ToolCall]) -> Vec<ExpectationResult> {
+        check(expected, calls).into_iter().map(|it| it.result).collect()
+    }
 
     fn names(tools: &[&str]) -> Vec<String> {
         tools.iter().map(|&tool| tool.to_owned()).collect()

@@ -93,6 +93,17 @@ impl<'n> Item<'n> {
         Some(text)
     }
 
+    /// A list of texts that are not empty.
+    pub(crate) fn filled_texts(&self, problems: &mut Problems) -> Option<Vec<String>> {
+        let items = self.list(problems)?;
+        let texts: Vec<String> = items
+            .iter()
+            .filter_map(|item| item.filled_text(problems))
+            .map(|text| text.value)
+            .collect();
+        (texts.len() == items.len()).then_some(texts)
+    }
+
     /// A whole number. One that comes from a variable may stand in quotes.
     pub(crate) fn number(&self, problems: &mut Problems) -> Option<Number> {
         let scalar = self.scalar("a whole number", problems)?;

@@ -6,6 +6,8 @@
     reason = "a test may fail by panicking"
 )]
 
+#[path = "../support/code_spans.rs"]
+mod code_spans;
 mod formats;
 mod hostile;
 mod planted;

@@ -94,6 +94,7 @@ impl Planted {
 
     pub(crate) fn attempts(&self) -> Vec<AttemptRecord> {
         let mut attempts = Vec::new();
+        let tools = self.tool_list().0;
         for (cell, outcomes) in self.outcomes.iter().enumerate() {
             let all = [
                 (json!("passed"), outcomes.passed),
@@ -107,13 +108,13 @@ impl Planted {
             attempts.extend(
                 (1..)
                     .zip(each)
-                    .map(|(iteration, outcome)| self.attempt(cell, iteration, outcome)),
+                    .map(|(iteration, outcome)| self.attempt(cell, iteration, outcome, &tools)),
             );
         }
         attempts
     }
 
-    fn attempt(&self, cell: usize, iteration: u32, outcome: &Value) -> AttemptRecord {
+    fn attempt(&self, cell: usize, iteration: u32, outcome: &Value, tools: &str) -> AttemptRecord {
         serde_json::from_value(json!({
             "cell": cell, "iteration": iteration, "attempt": 1, "outcome": outcome, "reason": "", "last": true,
             "startedAtUnixMs": 1_793_862_000_000_i64, "durationMs": self.duration_ms + u64::from(iteration) * 10,
@@ -127,7 +128,7 @@ impl Planted {
             "calls": [], "expectations": [],
             "exposures": [{
                 "server": "weather", "initialized": true, "toolsListed": true, "toolCount": 2,
-                "toolsSha256": self.tool_list().0, "serverName": "weather-server",
+                "toolsSha256": tools, "serverName": "weather-server",
                 "serverVersion": self.server_version, "protocolVersion": "2025-11-25", "faults": [],
                 "loginRequired": false, "recordingFault": null,
             }],

@@ -91,7 +91,7 @@ async fn the_name_of_the_file_chooses_the_format_and_every_format_says_the_same(
     let json: Value = serde_json::from_str(&read("c.json")).unwrap();
     assert_eq!(json["comparisons"][0]["thesePrompts"]["verdict"], "difference_shown");
     assert!(read("c.html").starts_with("<!doctype html>"));
-    assert!(read("c.md").starts_with("## claude: difference shown\n"));
+    assert!(read("c.md").starts_with("## `claude`: difference shown\n"));
     let (_, stdout, _) = compare(folder.path(), &["2026-11-05", "2026-11-06", "--format", "text"]);
     assert_eq!(read("c.txt"), stdout);
 }

@@ -26,17 +26,8 @@ fn a_budget_that_an_agent_cannot_report_is_refused_before_the_run() {
 #[test]
 fn a_budget_that_an_agent_turns_out_not_to_report_is_not_held_against_it() {
     let mut bed = Bed::new(SCENARIOS);
-    // The answer alone, in JSON.
-    let mut agent = bed.command("silent", "sh", &["-c", "cat >/dev/null; echo '{\"answer\":\"done\"}'"]);
-    agent["answer"] = json!({ "json": "/answer" });
-    bed.agents(&[agent]);
     bed.config["run"]["maxAttempts"] = json!(1);
     TOKENS[0].write(&bed);
-    let ran = bed.run(&[]);
-    // It never connects to the server either, which comes first.
-    assert_eq!(ran.code, Some(3));
-    assert_eq!(bed.results().verdict(), "invalid/exposure");
-
     let around = bed.around_builtin("\"$@\" | sed 's/\"usage\":{[^}]*}/\"usage\":{}/'");
     bed.agents(&[around]);
     let ran = bed.run(&[]);

@@ -1,8 +1,8 @@
 //! What `summary.md` promises where it is shown.
 
 use mcproctor::report::RunData;
-use pulldown_cmark::{Event, Options, Parser};
 
+use crate::code_spans::{SMUGGLERS, assert_only_code_spans_hold};
 use crate::sample::{self, write_all};
 
 fn summary(run: &dyn RunData) -> String {
@@ -11,54 +11,10 @@ fn summary(run: &dyn RunData) -> String {
     std::fs::read_to_string(written.markdown).unwrap()
 }
 
-/// Everything but plain text, code spans and the shape of tables and headings is markup that somebody smuggled in.
-fn assert_only_code_spans_hold(words: &str, text: &str) {
-    let mut spans = 0;
-    for event in Parser::new_ext(text, Options::all()) {
-        match event {
-            Event::Code(span) => spans += usize::from(span.contains(words)),
-            Event::Text(text) => assert!(!text.contains(words), "outside of a code span: {text}"),
-            Event::Start(tag) => assert!(
-                !matches!(
-                    tag,
-                    pulldown_cmark::Tag::Link { .. }
-                        | pulldown_cmark::Tag::Image { .. }
-                        | pulldown_cmark::Tag::HtmlBlock
-                        | pulldown_cmark::Tag::CodeBlock(_)
-                        | pulldown_cmark::Tag::FootnoteDefinition(_)
-                ),
-                "{tag:?}"
-            ),
-            Event::Html(html) | Event::InlineHtml(html) => panic!("HTML: {html}"),
-            Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => panic!("{event:?}"),
-            _ => {}
-        }
-    }
-    assert!(spans > 10, "what was said is shown in {spans} places");
-}
-
 #[test]
 fn nothing_that_was_said_becomes_markup_a_mention_or_a_link() {
-    for around in [
-        "@everyone smuggled #1 https://example.com www.example.com a@b.com",
-        "`` smuggled ` ```",
-        "smuggled | a | b |\n| --- |\n# title\n\n<script>alert(1)</script>",
-        "![smuggled](https://example.com/x.png) [x](javascript:alert(1)) [^1] $x$ **b** ~~s~~ &lt;",
-        "smuggled \\",
-        "\\` smuggled \\|",
-    ] {
-        let text = summary(&sample::hostile(around));
-        assert_only_code_spans_hold("smuggled", &text);
-        // Every row of a table has as many cells as its head.
-        let mut columns = None;
-        for line in text.lines() {
-            let bars = line.matches('|').count();
-            match (line.starts_with('|'), columns) {
-                (true, None) => columns = Some(bars),
-                (true, Some(expected)) => assert_eq!(bars, expected, "{line}"),
-                (false, _) => columns = None,
-            }
-        }
+    for around in SMUGGLERS {
+        assert_only_code_spans_hold("smuggled", &summary(&sample::hostile(around)));
     }
 }
 

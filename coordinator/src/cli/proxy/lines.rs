@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::unseen::is_obeyed;
+
 /// Longest arguments or error that are printed.
 const PRINTED: usize = 160;
 
@@ -145,7 +147,7 @@ fn printable(text: &str) -> String {
     let mut shown: String = text
         .chars()
         .take(PRINTED)
-        .map(|c| if c.is_control() { '·' } else { c })
+        .map(|c| if is_obeyed(c) { '·' } else { c })
         .collect();
     if text.chars().nth(PRINTED).is_some() {
         shown.push('…');

@@ -1,5 +1,7 @@
 //! Two texts, word by word.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
@@ -24,13 +26,18 @@ pub enum PieceKind {
     Added,
 }
 
+/// How long the parts of two texts are looked for. What is left then is told as removed and added: finding the fewest
+/// parts takes time that grows with the square of what differs.
+const LONGEST: Duration = Duration::from_secs(1);
+
 /// What was removed and added between two texts; empty when they are equal.
 pub(super) fn pieces(a: &str, b: &str) -> Vec<Piece> {
     if a == b {
         return Vec::new();
     }
+    let diff = TextDiff::configure().timeout(LONGEST).diff_words(a, b);
     let mut pieces: Vec<Piece> = Vec::new();
-    for change in TextDiff::from_words(a, b).iter_all_changes() {
+    for change in diff.iter_all_changes() {
         let kind = match change.tag() {
             ChangeTag::Equal => PieceKind::Same,
             ChangeTag::Delete => PieceKind::Removed,
@@ -71,5 +78,17 @@ mod tests {
         );
         assert!(pieces.iter().any(|piece| piece.kind == PieceKind::Same));
         assert!(super::pieces(a, a).is_empty());
+    }
+
+    #[test]
+    fn texts_of_which_every_word_differs_end_and_can_be_read_all_the_same() {
+        let text = |word: &str| (0..60_000).map(|n| format!("{word}{n} ")).collect::<String>();
+        let (a, b) = (text("a"), text("b"));
+        let side = |kind| {
+            let of_it = pieces(&a, &b).into_iter().filter(|piece| piece.kind == kind);
+            of_it.map(|piece| piece.text).collect::<String>().replace(' ', "")
+        };
+        assert_eq!(side(PieceKind::Removed), a.replace(' ', ""));
+        assert_eq!(side(PieceKind::Added), b.replace(' ', ""));
     }
 }

@@ -55,4 +55,13 @@ impl CaseView {
             lead: row.lead,
         }
     }
+
+    /// The verdict, and whether the test case is a lead, in one line.
+    pub(in super::super) fn verdict_and_lead(&self) -> String {
+        if self.lead {
+            format!("{}; a lead", self.verdict)
+        } else {
+            self.verdict.clone()
+        }
+    }
 }

@@ -1,14 +1,10 @@
 //! Words of others, made harmless for a terminal.
 
+use crate::unseen::harmless;
+
 /// `text` without what a terminal would obey or what would turn around the words that follow; line breaks stay.
 pub(super) fn clean(text: &str) -> String {
-    text.chars().map(|c| if obeyed(c) { '\u{fffd}' } else { c }).collect()
-}
-
-fn obeyed(c: char) -> bool {
-    // Control characters, and those that change the direction of writing (Unicode TR 9).
-    (c.is_control() && c != '\n')
-        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect()
 }
 
 /// The same in one line.

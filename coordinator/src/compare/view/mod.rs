@@ -7,5 +7,7 @@ mod question;
 mod tool;
 mod words;
 
-pub(super) use page::{ComparisonView, Row, View};
+pub(super) use case::CaseView;
+pub(super) use page::{ComparisonView, LeftOutView, Row, Table, View};
 pub(super) use question::QuestionView;
+pub(super) use tool::ToolView;

@@ -1,6 +1,8 @@
 //! Everything that is shown.
 
-use super::super::figure::{count, dollars, duration, invalid, median_and_tail};
+use crate::words::{count, dollars, duration, median_and_tail};
+
+use super::super::figure::invalid;
 use super::super::{Comparison, LeftOut, SideFacts};
 use super::case::CaseView;
 use super::clean::clean_line;
@@ -15,8 +17,10 @@ pub(in super::super) struct View {
 
 /// What is shown of one comparison.
 pub(in super::super) struct ComparisonView {
-    /// Whom, and the verdict for these prompts: `claude: difference shown`.
-    pub(in super::super) title: String,
+    /// The agents.
+    pub(in super::super) whom: String,
+    /// For these prompts.
+    pub(in super::super) verdict: String,
     pub(in super::super) sides: Vec<SideView>,
     pub(in super::super) warnings: Vec<String>,
     pub(in super::super) questions: Vec<QuestionView>,
@@ -38,6 +42,14 @@ pub(in super::super) struct SideView {
     pub(in super::super) name: String,
     /// Versions and dates.
     pub(in super::super) facts: String,
+}
+
+/// A row per thing and a column per side.
+pub(in super::super) struct Table<'a> {
+    pub(in super::super) title: &'static str,
+    pub(in super::super) rows: &'a [Row],
+    /// Whether it shows words of servers and agents, and not only figures.
+    pub(in super::super) said: bool,
 }
 
 /// Something of both sides.
@@ -70,23 +82,31 @@ impl View {
 }
 
 impl ComparisonView {
+    /// Whom, and the verdict for these prompts: `claude: difference shown`.
+    pub(in super::super) fn title(&self) -> String {
+        format!("{}: {}", self.whom, self.verdict)
+    }
+
     /// Whether a test case is a lead.
     pub(in super::super) fn any_lead(&self) -> bool {
         self.cases.iter().any(|case| case.lead)
     }
 
     /// The tables with a row per thing and a column per side, with their titles; those without rows are left out.
-    pub(in super::super) fn tables(&self) -> Vec<(&'static str, &[Row])> {
-        let all: [(_, &[Row]); 4] = [
-            ("Failures by class", &self.failures),
-            ("Invalid iterations", &self.invalid),
-            (
+    pub(in super::super) fn tables(&self) -> Vec<Table<'_>> {
+        let table = |title, rows, said| Table { title, rows, said };
+        let mut tables = vec![
+            table("Failures by class", &self.failures, false),
+            table("Invalid iterations", &self.invalid, false),
+            table(
                 "Median and 95th percentile, of those that passed or failed",
                 &self.spreads,
+                false,
             ),
-            ("What else differs", &self.changes),
+            table("What else differs", &self.changes, true),
         ];
-        all.into_iter().filter(|(_, rows)| !rows.is_empty()).collect()
+        tables.retain(|table| !table.rows.is_empty());
+        tables
     }
 
     fn of(comparison: &Comparison, margin: f64, comparisons: usize) -> Self {
@@ -108,7 +128,11 @@ impl ComparisonView {
         let different = comparison.changes.len() + usize::from(!comparison.tools.is_empty());
         let questions = questions(comparison, margin, comparisons);
         Self {
-            title: title(&comparison.sides, questions.first()),
+            whom: whom(&comparison.sides),
+            verdict: questions
+                .first()
+                .map(|question| question.verdict.clone())
+                .unwrap_or_default(),
             sides: comparison
                 .sides
                 .iter()
@@ -140,11 +164,10 @@ impl ComparisonView {
                         "tokens" => ("tokens", count),
                         _ => ("cost", dollars),
                     };
-                    Row::of(
-                        what,
-                        median_and_tail(row.sides[0], unit),
-                        median_and_tail(row.sides[1], unit),
-                    )
+                    let side = |index: usize| {
+                        median_and_tail(row.sides[index], unit).unwrap_or_else(|| "not known".to_owned())
+                    };
+                    Row::of(what, side(0), side(1))
                 })
                 .collect(),
             changes: comparison
@@ -194,13 +217,12 @@ impl SideView {
     }
 }
 
-fn title([a, b]: &[SideFacts; 2], question: Option<&QuestionView>) -> String {
-    let whom = if a.agent == b.agent {
+fn whom([a, b]: &[SideFacts; 2]) -> String {
+    if a.agent == b.agent {
         clean_line(&a.agent)
     } else {
         clean_line(&format!("{} and {}", a.agent, b.agent))
-    };
-    format!("{whom}: {}", question.map_or("", |question| question.verdict.as_str()))
+    }
 }
 
 fn cause(name: &str) -> &str {

@@ -3,9 +3,10 @@
 use crate::stats::compare::{DifferenceRange, Verdict};
 use crate::stats::suite::LikeThese;
 use crate::stats::{Interval, Rate};
+use crate::words::{counted, percent, percent_range};
 
 use super::super::Comparison;
-use super::super::figure::{counted, difference, fraction, p_value, percent, percent_range, points, points_range};
+use super::super::figure::{difference, fraction, p_value, points, points_range};
 use super::super::question::{LikeThesePrompts, SuiteFigures, ThesePrompts};
 use super::words::{can_show, class};
 

@@ -25,6 +25,13 @@ pub(in super::super) struct ToolLine {
     pub(in super::super) text: String,
 }
 
+impl ToolLine {
+    /// The side that it stands on.
+    pub(in super::super) fn letter(&self) -> char {
+        if self.sign == '-' { 'A' } else { 'B' }
+    }
+}
+
 impl ToolView {
     pub(super) fn of(change: &ToolChange) -> Self {
         let server = clean_line(&change.server);

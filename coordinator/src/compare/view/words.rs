@@ -1,8 +1,7 @@
 //! Sentences.
 
 use crate::stats::compare::{Detectable, Verdict};
-
-use super::super::figure::percent;
+use crate::words::percent;
 
 /// The class of a verdict, for styles.
 pub(super) fn class(verdict: Option<Verdict>) -> &'static str {

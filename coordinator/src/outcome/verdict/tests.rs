@@ -4,11 +4,11 @@ use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
 
 use super::*;
-use crate::record::fixtures::{call, exposed, turn};
-use crate::record::{Family, TestCaseRecord};
+use crate::record::TestCaseRecord;
+use crate::record::fixtures::{call, exposed, test_case, turn};
 use crate::source::MemorySource;
 use crate::testcase;
-use crate::validation::{Observed, check, expected_tools};
+use crate::validation::{Observed, check};
 
 /// An attempt whose agent was shown the tools, called what was expected and completed its turn.
 struct Attempt {
@@ -49,9 +49,22 @@ impl Attempt {
             interrupted: self.interrupted,
             machinery_fault: self.machinery_fault.as_deref(),
             conversation: &self.conversation,
-            expectations: &expected_tools(&self.expected, &self.conversation.calls),
+            expectations: &checked(&self.expected, &self.conversation, &self.conversation.calls),
         })
     }
+}
+
+/// A test case that expects these tools, after these calls.
+fn checked(tools: &[String], conversation: &Conversation, calls: &[ToolCall]) -> Vec<ExpectationResult> {
+    let names: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let case = test_case(&names, &[]);
+    let observed = Observed {
+        calls,
+        turns: &conversation.turns,
+        traffic: &conversation.traffic,
+        requests: &conversation.requests,
+    };
+    check(&case, &observed)
 }
 
 fn refusal(status: u16, code: &str, message: &str) -> Option<ModelRefusal> {
@@ -413,6 +426,32 @@ fn an_agent_that_was_offered_no_tool_at_all_is_not_judged() {
     })
     .verdict();
     assert_eq!(verdict.outcome, INVALID_SERVER);
+    assert_eq!(
+        verdict.reason,
+        "no tool was offered to the agent, though the test case is about tools"
+    );
+}
+
+#[test]
+fn leaving_tools_alone_that_were_never_offered_is_no_pass() {
+    let outcome = |tool_count: u32| {
+        let mut attempt = Attempt::good();
+        attempt.conversation.calls.clear();
+        attempt.conversation.exposures[0].tool_count = tool_count;
+        decide(&Facts {
+            interrupted: false,
+            machinery_fault: None,
+            conversation: &attempt.conversation,
+            expectations: &[ExpectationResult {
+                family: Family::NoTools,
+                met: true,
+                ..ExpectationResult::default()
+            }],
+        })
+        .outcome
+    };
+    assert_eq!(outcome(0), INVALID_SERVER);
+    assert_eq!(outcome(1), Outcome::Passed);
 }
 
 #[test]
@@ -427,7 +466,7 @@ fn what_could_not_be_checked_is_nobodys_fault_and_hides_no_failure() {
     let verdict = |calls: &[&str]| {
         let attempt = Attempt::good();
         let calls: Vec<_> = calls.iter().map(|tool| call(tool, CallState::Ok)).collect();
-        let mut expectations = expected_tools(&attempt.expected, &calls);
+        let mut expectations = checked(&attempt.expected, &attempt.conversation, &calls);
         expectations.push(unchecked.clone());
         decide(&Facts {
             interrupted: false,
@@ -453,7 +492,7 @@ fn only_calls_that_were_asked_for_can_be_kept_from_the_agent_by_the_server() {
     faulty.http_status = Some(503);
     let mut attempt = Attempt::good();
     attempt.conversation.calls.push(faulty);
-    let mut expectations = expected_tools(&attempt.expected, &attempt.conversation.calls);
+    let mut expectations = checked(&attempt.expected, &attempt.conversation, &attempt.conversation.calls);
     expectations.push(ExpectationResult {
         family: Family::Forbidden,
         tool: Some("pay".to_owned()),

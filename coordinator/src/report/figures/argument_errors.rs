@@ -2,9 +2,9 @@
 
 use mcproctor_proto::call::ToolCall;
 
+use crate::cut::cut;
 use crate::record::AttemptRecord;
 use crate::report::pass::{Arguments, Findings};
-use crate::report::text::cut;
 
 use super::{Capped, Example};
 

@@ -6,7 +6,7 @@ use crate::report::{Figures, Group};
 use crate::stats::{PassHatK, RepeatsAlike};
 
 use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
-use crate::report::words::{count, dollars, duration, median_and_tail, percent, percent_range};
+use crate::words::{count, dollars, duration, median_and_tail, percent, percent_range};
 
 /// One agent.
 pub(super) struct AgentView {

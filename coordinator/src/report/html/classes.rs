@@ -3,7 +3,7 @@
 use crate::outcome::FailureClass;
 use crate::record::RunRecord;
 use crate::report::Figures;
-use crate::report::words::percent;
+use crate::words::percent;
 
 /// Failure classes by agent.
 pub(super) struct ClassesView {

@@ -9,10 +9,10 @@ use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::cut::cut;
 use crate::outcome::{FailureClass, Outcome};
 use crate::record::{AttemptRecord, ExpectationResult};
 use crate::report::iteration::usage_of;
-use crate::report::text::cut;
 use crate::report::time::rfc3339;
 use crate::report::{EarlierAttempt, Iteration, ReportError, RunData};
 

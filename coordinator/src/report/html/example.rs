@@ -1,8 +1,8 @@
 //! A link to a real case of what a figure counts.
 
+use crate::cut::cut;
 use crate::record::RunRecord;
 use crate::report::Example;
-use crate::report::text::cut;
 
 /// Names are cut here.
 const MOST_NAME_BYTES: usize = 60;

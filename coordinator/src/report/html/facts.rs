@@ -2,7 +2,7 @@
 
 use crate::report::{Figures, RunData};
 
-use crate::report::words::counted;
+use crate::words::counted;
 
 /// One line of facts.
 pub(super) struct Fact {

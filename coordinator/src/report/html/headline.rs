@@ -7,7 +7,7 @@ use crate::report::{Figures, RunData};
 use crate::threshold::Shortfall;
 
 use crate::report::rate::{RateView, failed_by_class, invalid_by_cause};
-use crate::report::words::{count, counted, dollars, duration, median_and_tail};
+use crate::words::{count, counted, dollars, duration, median_and_tail};
 
 /// What stands at the top.
 pub(super) struct HeadlineView {

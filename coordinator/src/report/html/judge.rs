@@ -3,13 +3,13 @@
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
+use crate::cut::cut;
 use crate::judge::{Agreement, JudgeVerdict, Opinion, ReplyChoice};
 use crate::record::{AnswerChoice, RunRecord, TestCaseRecord};
-use crate::report::text::cut;
 use crate::report::{Figures, Iteration};
 
 use super::headline::Tile;
-use crate::report::words::{count, counted, dollars};
+use crate::words::{count, counted, dollars};
 
 /// Reasons are cut here; they are short unless a model runs wild.
 const MOST_REASONING_BYTES: usize = 4 * 1024;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use mcproctor_proto::call::ToolCall;
 use serde::Serialize;
 
+use crate::cut::cut;
 use crate::outcome::Outcome;
 use crate::report::Iteration;
 use crate::report::iteration::usage_of;
-use crate::report::text::cut;
 
 /// Reasons are cut here.
 const MOST_REASON_BYTES: usize = 300;

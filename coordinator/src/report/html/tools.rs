@@ -4,9 +4,9 @@ use mcproctor_proto::call::CallState;
 
 use crate::record::RunRecord;
 use crate::report::rate::{RateView, invalid_by_cause};
-use crate::report::words::{count, duration, median_and_tail};
 use crate::report::{Figures, Share, ToolFigures};
 use crate::stats::Rate;
+use crate::words::{count, duration, median_and_tail};
 
 /// Rows shown before "more".
 const FIRST_ROWS: usize = 30;

@@ -10,10 +10,10 @@ use mcproctor_proto::turn::{EscapeKind, Turn, TurnEnding, Usage};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::cut::cut;
 use crate::outcome::Outcome;
 use crate::record::{ExpectationResult, RunRecord};
 use crate::report::iteration::usage_of;
-use crate::report::text::cut;
 use crate::report::{EarlierAttempt, Iteration};
 
 use super::judge::JudgementView;

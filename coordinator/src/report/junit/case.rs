@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::cut::cut;
 use crate::judge::{Agreement, Judgement};
 use crate::outcome::Outcome;
 use crate::record::AttemptRecord;
-use crate::report::text::cut;
 use crate::report::write::Looked;
 use crate::report::{EarlierAttempt, Iteration};
 

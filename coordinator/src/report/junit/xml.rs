@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::text::is_unseen;
+use crate::unseen::is_unseen;
 
 /// Text between tags.
 pub(super) fn text(into: &mut String, text: &str) {

@@ -1,7 +1,5 @@
 //! `summary.md`: the run in short, for a CI job's summary and a comment on a pull request.
 
-mod builder;
-mod escape;
 mod sections;
 mod summary;
 

@@ -1,14 +1,13 @@
 //! The document, the most important first.
 
+use crate::markdown::{Document, code};
 use crate::record::{RunRecord, RunState};
 use crate::report::gate::Gate;
 use crate::report::rate::RateView;
 use crate::report::time::readable;
-use crate::report::words::counted;
 use crate::report::{Figures, RunData};
+use crate::words::counted;
 
-use super::builder::Document;
-use super::escape::code;
 use super::sections;
 
 /// Notices at most.
@@ -20,11 +19,11 @@ const MOST_MISSED: usize = 20;
 /// The summary of a run, under 65,000 characters.
 pub(in crate::report) fn summary(data: &dyn RunData, figures: &Figures) -> String {
     let run = data.run();
-    let mut document = Document::new(&head(data, figures));
+    let mut document = Document::new(&head(data, figures), "in the full report");
     for section in [
         sections::rates(run, figures),
         sections::classes(run, figures),
-        sections::tools(run, figures),
+        sections::tools(figures),
         sections::confusion(run, figures),
         sections::arguments(run, figures),
         sections::errors(run, figures),

@@ -8,10 +8,10 @@ use jsonschema::{ValidationError, Validator};
 use mcproctor_proto::call::{CallState, ToolCall};
 use serde_json::Value;
 
+use crate::cut::cut;
 use crate::record::AttemptRecord;
 use crate::report::Iteration;
 use crate::report::error_text::ErrorText;
-use crate::report::text::cut;
 
 use super::tool_list::{ToolList, ToolLists};
 

@@ -1,18 +1,18 @@
 //! The smallest difference that a number of iterations can show.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{Binomial, ContinuousCDF, Discrete, Normal};
 
 use super::super::count::Count;
 use super::super::wilson::Z;
 use super::fisher::fisher;
 
 /// How often a difference of that size is shown when it is there.
-pub const POWER: f64 = 0.80;
+const POWER: f64 = 0.80;
 /// Up to this number of iterations a side the power is exact.
 const MOST_EXACT: u64 = 400;
 
-/// The nearest rates of the other side that would be told apart with a chance of [`POWER`].
+/// The nearest rates of the other side that would be told apart with a chance of 80%.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Detectable {
@@ -20,15 +20,6 @@ pub struct Detectable {
     pub fall_to: Option<f64>,
     /// A rise to this rate, or higher; `None` when even 1 is not told apart.
     pub rise_to: Option<f64>,
-}
-
-impl Detectable {
-    /// The smaller of the two differences from `rate`; `None` when none can be shown.
-    pub fn smallest_difference(&self, rate: f64) -> Option<f64> {
-        let fall = self.fall_to.map(|to| rate - to);
-        let rise = self.rise_to.map(|to| to - rate);
-        fall.into_iter().chain(rise).min_by(f64::total_cmp)
-    }
 }
 
 /// What Fisher's exact test at 5% can tell from a side with this `rate` and `n` iterations, when the other side has `other_n`.
@@ -123,20 +114,8 @@ impl Rejected {
 
 /// The chances of 0 to `n` passes.
 fn binomial(n: u64, rate: f64) -> Vec<f64> {
-    let mode = (((n + 1) as f64 * rate) as usize).min(n as usize);
-    let mut chances = vec![0.0; n as usize + 1];
-    chances[mode] = 1.0;
-    if rate > 0.0 && rate < 1.0 {
-        let odds = rate / (1.0 - rate);
-        for x in mode..n as usize {
-            chances[x + 1] = chances[x] * odds * (n as usize - x) as f64 / (x + 1) as f64;
-        }
-        for x in (0..mode).rev() {
-            chances[x] = chances[x + 1] / odds * (x + 1) as f64 / (n as usize - x) as f64;
-        }
-    }
-    let sum: f64 = chances.iter().sum();
-    chances.iter().map(|chance| chance / sum).collect()
+    // Only a rate outside of 0 to 1 has no distribution, and rates are kept within.
+    Binomial::new(rate, n).map_or_else(|_| Vec::new(), |passes| (0..=n).map(|x| passes.pmf(x)).collect())
 }
 
 fn approximate_power(p1: f64, n1: f64, p2: f64, n2: f64) -> f64 {
@@ -185,7 +164,6 @@ mod tests {
     fn few_iterations_show_nothing_at_all() {
         let two = detectable(0.9, 2, 2);
         assert_eq!((two.fall_to, two.rise_to), (None, None));
-        assert_eq!(two.smallest_difference(0.9), None);
         assert_eq!(detectable(0.5, 0, 10).fall_to, None);
     }
 

@@ -1,4 +1,8 @@
 //! How the passes of two sides could have fallen, if both pass equally often.
+//!
+//! Not `statrs::distribution::Hypergeometric`: that goes by the logarithms of factorials, and the chances of results that
+//! are equally likely then differ in their last digits, while a two-sided p has to count both. Built by ratios, the chances
+//! are good to a few units in the last place.
 
 use super::pair::Pair;
 

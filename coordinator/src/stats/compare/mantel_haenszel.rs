@@ -74,16 +74,13 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn pair(a: (u64, u64), b: (u64, u64)) -> Pair {
-        Pair {
-            a: Count::of(a.0, a.1),
-            b: Count::of(b.0, b.1),
-        }
-    }
-
     #[test]
     fn swapping_the_sides_mirrors_the_range() {
-        let pairs = [pair((3, 10), (9, 10)), pair((5, 12), (8, 9)), pair((7, 7), (6, 8))];
+        let pairs = [
+            Pair::of((3, 10), (9, 10)),
+            Pair::of((5, 12), (8, 9)),
+            Pair::of((7, 7), (6, 8)),
+        ];
         let swapped = pairs.map(|pair| Pair { a: pair.b, b: pair.a });
         let (one, other) = (mantel_haenszel(&pairs).unwrap(), mantel_haenszel(&swapped).unwrap());
         assert!((one.estimate + other.estimate).abs() < 1e-12);
@@ -92,13 +89,13 @@ mod tests {
 
     #[test]
     fn two_sides_that_always_passed_may_differ_all_the_same() {
-        let range = mantel_haenszel(&[pair((10, 10), (10, 10)); 4]).unwrap().range;
+        let range = mantel_haenszel(&[Pair::of((10, 10), (10, 10)); 4]).unwrap().range;
         assert!(range.low < -0.05 && range.high > 0.05, "{range:?}");
     }
 
     #[test]
     fn no_common_case_has_no_difference() {
         assert_eq!(mantel_haenszel(&[]), None);
-        assert_eq!(mantel_haenszel(&[pair((0, 0), (1, 1))]), None);
+        assert_eq!(mantel_haenszel(&[Pair::of((0, 0), (1, 1))]), None);
     }
 }

@@ -16,7 +16,7 @@ mod sign_flip;
 mod stratified;
 mod verdict;
 
-pub use detectable::{Detectable, POWER, detectable};
+pub use detectable::{Detectable, detectable};
 pub use fisher::{ExactTest, fisher};
 pub use holm::holm;
 pub use leads::{LEAD_SHARE, leads};

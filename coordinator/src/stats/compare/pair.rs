@@ -21,6 +21,17 @@ impl Pair {
     }
 }
 
+#[cfg(test)]
+impl Pair {
+    /// Passed and total of both sides.
+    pub(super) fn of(a: (u64, u64), b: (u64, u64)) -> Self {
+        Self {
+            a: Count::of(a.0, a.1),
+            b: Count::of(b.0, b.1),
+        }
+    }
+}
+
 /// How much more often B passes than A.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DifferenceRange {

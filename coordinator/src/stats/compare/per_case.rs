@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::student::t_quantile;
+use super::super::student::t_interval;
 use super::super::suite::{SMALLEST_K_TO_GENERALISE, TooFewCases, left_open_by};
 use super::super::wilson::Interval;
 use super::pair::{DifferenceRange, Pair, common};
@@ -35,7 +35,7 @@ pub fn per_case(pairs: &[Pair]) -> Result<PerCase, TooFewCases> {
 
 /// The mean of per-case differences with Student's t interval.
 ///
-/// Student, "The probable error of a mean", Biometrika 6 (1908). Under six cases that differ the deviations say too little:
+/// Under six cases that differ the deviations say too little:
 /// the range then reaches at least as far as the share of prompts that so many agreeing cases leave open.
 ///
 /// # Errors
@@ -46,10 +46,7 @@ pub fn mean_difference(differences: &[f64]) -> Result<DifferenceRange, TooFewCas
     if cases < SMALLEST_K_TO_GENERALISE {
         return Err(TooFewCases { cases });
     }
-    let k = cases as f64;
-    let mean = differences.iter().sum::<f64>() / k;
-    let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (k - 1.0);
-    let mut half = t_quantile(k - 1.0) * (variance / k).sqrt();
+    let (mean, mut half) = t_interval(differences);
     if (differing(differences).count() as u64) < SMALLEST_K_TO_GENERALISE {
         half = half.max(left_open_by(cases));
     }

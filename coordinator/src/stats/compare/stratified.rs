@@ -27,40 +27,32 @@ pub fn stratified_exact(pairs: &[Pair]) -> Option<ExactTest> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::super::count::Count;
     use super::super::fisher;
     use super::*;
 
-    fn pair(a: (u64, u64), b: (u64, u64)) -> Pair {
-        Pair {
-            a: Count::of(a.0, a.1),
-            b: Count::of(b.0, b.1),
-        }
-    }
-
     #[test]
     fn one_case_is_fishers_test() {
-        let one = pair((34, 40), (40, 40));
+        let one = Pair::of((34, 40), (40, 40));
         assert_eq!(stratified_exact(&[one]), fisher(one.a, one.b));
     }
 
     #[test]
     fn cases_in_which_everything_passed_change_nothing() {
-        let telling = [pair((3, 10), (9, 10)), pair((5, 12), (8, 9))];
+        let telling = [Pair::of((3, 10), (9, 10)), Pair::of((5, 12), (8, 9))];
         let mut more = telling.to_vec();
-        more.extend([pair((10, 10), (10, 10)); 5]);
-        more.push(pair((0, 0), (3, 10)));
+        more.extend([Pair::of((10, 10), (10, 10)); 5]);
+        more.push(Pair::of((0, 0), (3, 10)));
         let (less, more) = (stratified_exact(&telling).unwrap(), stratified_exact(&more).unwrap());
         assert!((less.p - more.p).abs() < 1e-12);
     }
 
     #[test]
     fn a_large_run_is_tested_too() {
-        let pairs = [pair((900, 1000), (850, 1000)); 60];
+        let pairs = [Pair::of((900, 1000), (850, 1000)); 60];
         let test = stratified_exact(&pairs).unwrap();
         assert!(test.p < 1e-30 && test.p > 0.0, "{}", test.p);
-        let few_large = [pair((45_000, 50_000), (45_100, 50_000)); 2];
+        let few_large = [Pair::of((45_000, 50_000), (45_100, 50_000)); 2];
         assert!(stratified_exact(&few_large).unwrap().p > 0.05);
-        assert_eq!(stratified_exact(&[pair((0, 0), (1, 1))]), None);
+        assert_eq!(stratified_exact(&[Pair::of((0, 0), (1, 1))]), None);
     }
 }

@@ -78,7 +78,8 @@ impl TwoAgents {
     }
 
     /// The evidence against "equally often" so far: its expectation is at most 1 if that is true.
-    pub fn e_value(&self) -> f64 {
+    #[cfg(test)]
+    fn e_value(&self) -> f64 {
         self.ln_capital.exp()
     }
 

@@ -1,5 +1,7 @@
 //! Reads expectations key by key.
 
+use std::collections::BTreeMap;
+
 use super::located::arguments;
 use super::value::number;
 use crate::expectation::{Expectations, Expression, MaxCalls, Order};
@@ -13,7 +15,7 @@ pub(in crate::testcase) struct ReadExpectations<'n> {
     /// The expectations.
     pub(in crate::testcase) expectations: Expectations,
     /// The nodes of the keys that are there, for the places of what contradicts each other.
-    pub(super) nodes: Vec<(&'static str, Item<'n>)>,
+    nodes: Vec<(&'static str, &'n Node)>,
 }
 
 /// Reads every key of the family.
@@ -30,11 +32,11 @@ pub(in crate::testcase) fn read<'n>(fields: &mut Fields<'n>, problems: &mut Prob
             let words = [Order::Any, Order::Subsequence, Order::Exact].map(|order| (order.name(), order));
             item.word(&words, &[], problems)
         }),
-        forbidden_tools: reader.key("forbiddenTools", texts),
+        forbidden_tools: reader.key("forbiddenTools", |item, problems| item.filled_texts(problems)),
         max_calls: reader.key("maxCalls", max_calls),
         no_duplicate_calls: reader.key("noDuplicateCalls", boolean),
-        expected_resources: reader.key("expectedResources", texts),
-        expected_prompts: reader.key("expectedPrompts", texts),
+        expected_resources: reader.key("expectedResources", |item, problems| item.filled_texts(problems)),
+        expected_prompts: reader.key("expectedPrompts", |item, problems| item.filled_texts(problems)),
         response_contains: reader.key("responseContains", text_or_texts),
         response_omits: reader.key("responseOmits", text_or_texts),
         response_matches: reader.key("responseMatches", expressions),
@@ -56,7 +58,7 @@ pub(in crate::testcase) fn read<'n>(fields: &mut Fields<'n>, problems: &mut Prob
 struct Reader<'r, 'n> {
     fields: &'r mut Fields<'n>,
     problems: &'r mut Problems,
-    nodes: Vec<(&'static str, Item<'n>)>,
+    nodes: Vec<(&'static str, &'n Node)>,
 }
 
 impl<'n> Reader<'_, 'n> {
@@ -65,9 +67,8 @@ impl<'n> Reader<'_, 'n> {
         let Some(item) = self.fields.get(key) else {
             return T::default();
         };
-        let value = read(&item, self.problems).unwrap_or_default();
-        self.nodes.push((key, item));
-        value
+        self.nodes.push((key, item.node));
+        read(&item, self.problems).unwrap_or_default()
     }
 }
 
@@ -75,21 +76,10 @@ fn boolean(item: &Item<'_>, problems: &mut Problems) -> Option<bool> {
     item.word(&[("true", true), ("false", false)], &[], problems)
 }
 
-/// A list of texts that are not empty.
-fn texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    let items = item.list(problems)?;
-    let texts: Vec<String> = items
-        .iter()
-        .filter_map(|item| item.filled_text(problems))
-        .map(|text| text.value)
-        .collect();
-    (texts.len() == items.len()).then_some(texts)
-}
-
 /// One text, or a list of them.
 fn text_or_texts(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     match &item.node.value {
-        Value::Sequence(_) => texts(item, problems),
+        Value::Sequence(_) => item.filled_texts(problems),
         Value::Mapping(_) => {
             problems.add(item.unexpected("a text, or a list of texts", problems));
             None
@@ -134,34 +124,41 @@ fn max_calls(item: &Item<'_>, problems: &mut Problems) -> Option<MaxCalls> {
     };
     let mut fields = item.fields(problems)?;
     let total = fields.get("total").map(|item| count(&item, problems));
-    let tools = fields.get("tools");
-    let empty = total.is_none() && tools.is_none();
+    let tools = fields.get("tools").map(|item| limits_of_tools(&item, problems));
     fields.finish(problems);
-    if empty {
+    if total.is_none() && tools.is_none() {
         let problem = item.problem(problems, "there is no limit in it");
         problems.add(problem.accepted("a number, or a mapping with `total`, `tools` or both"));
+        return None;
     }
-    let mut limits = MaxCalls {
+    Some(MaxCalls {
         total: match total {
             Some(total) => Some(total?),
             None => None,
         },
-        ..MaxCalls::default()
+        tools: match tools {
+            Some(tools) => tools?,
+            None => BTreeMap::new(),
+        },
+    })
+}
+
+fn limits_of_tools(item: &Item<'_>, problems: &mut Problems) -> Option<BTreeMap<String, u32>> {
+    let Value::Mapping(entries) = &item.node.value else {
+        problems.add(item.unexpected("a mapping of tools to numbers", problems));
+        return None;
     };
-    if let Some(tools) = tools {
-        let Value::Mapping(entries) = &tools.node.value else {
-            problems.add(tools.unexpected("a mapping of tools to numbers", problems));
-            return None;
+    let mut limits = BTreeMap::new();
+    for entry in entries {
+        let inside = Item {
+            node: &entry.value,
+            path: item.path.key(&entry.key),
         };
-        for entry in entries {
-            let inside = Item {
-                node: &entry.value,
-                path: tools.path.key(&entry.key),
-            };
-            limits.tools.insert(entry.key.clone(), count(&inside, problems)?);
+        if let Some(most) = count(&inside, problems) {
+            limits.insert(entry.key.clone(), most);
         }
     }
-    Some(limits)
+    (limits.len() == entries.len()).then_some(limits)
 }
 
 fn count(item: &Item<'_>, problems: &mut Problems) -> Option<u32> {
@@ -197,9 +194,6 @@ fn positive(item: &Item<'_>, problems: &mut Problems) -> Option<f64> {
 impl<'n> ReadExpectations<'n> {
     /// The node of a key that is there.
     pub(super) fn node(&self, key: &str) -> Option<&'n Node> {
-        self.nodes
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map(|(_, item)| item.node)
+        self.nodes.iter().find(|(name, _)| *name == key).map(|(_, node)| *node)
     }
 }

@@ -6,12 +6,13 @@ use ratatui::text::{Line, Span};
 
 use super::keys::{Filter, Viewer};
 use super::{list, running};
-use crate::ui::figures::{about, clock, counted, file_url, invalid, live_rate, repeated};
+use crate::ui::figures::{about, clock, file_url, invalid, live_rate, repeated};
 use crate::ui::judge;
 use crate::ui::model::{Plan, View};
 use crate::ui::row::{Columns, bar};
 use crate::ui::text::{fit, fit_middle, flow, width};
 use crate::ui::theme::Theme;
+use crate::words::counted;
 
 /// Frames of the spinner: braille, a dot lower each time.
 const SPINNER: [char; 8] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧'];

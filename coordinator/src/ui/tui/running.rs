@@ -4,11 +4,12 @@ use mcproctor_proto::call::CallState;
 use ratatui::text::{Line, Span};
 
 use crate::event::AttemptKey;
-use crate::ui::figures::{clock, counted};
+use crate::ui::figures::clock;
 use crate::ui::marks::Mark;
 use crate::ui::model::{Plan, Running, View};
 use crate::ui::text::{fit, pad, width};
 use crate::ui::theme::Theme;
+use crate::words::counted;
 
 /// Columns of a test case's name at most.
 const WIDEST_NAME: usize = 32;

@@ -9,7 +9,11 @@ use super::*;
 use crate::expectation::random_json;
 
 fn pattern(text: &str) -> Pattern {
-    serde_json::from_str(text).unwrap()
+    Pattern::parse(text)
+}
+
+fn differences(pattern: &Pattern, value: Option<&Json>) -> Vec<Difference> {
+    compared(pattern, value).differences
 }
 
 /// What is different, as `at: found, not expected`.

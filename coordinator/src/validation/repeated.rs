@@ -1,13 +1,4 @@
-//! Counts in words.
-
-/// `1 call`, `2 calls`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
-}
+//! Texts that are said more than once.
 
 /// Every text once, in the order of its first place, with how often it is there.
 pub(super) fn with_counts(texts: &[String]) -> Vec<(&str, usize)> {

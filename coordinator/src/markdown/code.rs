@@ -1,19 +1,19 @@
 //! Text from outside, inside Markdown.
 
-use crate::report::text::{cut, is_unseen};
+use crate::cut::cut;
+use crate::unseen::is_unseen;
 
 /// Text from outside as a code span, cut to `most` bytes: the one place where Markdown's readers neither look for markup,
 /// links, mentions and references, nor for HTML (CommonMark 0.31, section 6.1). A span stays on one line and in one cell
 /// of a table: line breaks become spaces, `|` becomes `¦`, and what cannot be seen or turns the direction of writing becomes
 /// a replacement character.
-pub(super) fn code(text: &str, most: usize) -> String {
+pub(crate) fn code(text: &str, most: usize) -> String {
     let line: String = cut(text, most)
         .chars()
         .map(|c| match c {
             c if c.is_whitespace() => ' ',
             '|' => '¦',
-            c if is_unseen(c) => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
+            c if is_unseen(c) || c.is_control() => '\u{fffd}',
             c => c,
         })
         .collect();

@@ -1,14 +1,16 @@
 //! Figures as people read them.
 
+use std::fmt::Display;
+
 use crate::stats::{Interval, Spread};
 
 /// A share as a whole percentage; `100%` and `0%` are only said when nothing is missing.
-pub(in crate::report) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{}%", whole_percent(share))
 }
 
 /// A range of a share: `71–93%`.
-pub(in crate::report) fn percent_range(range: Interval) -> String {
+pub(crate) fn percent_range(range: Interval) -> String {
     // Rounding must not make a range shut that is not: no number of iterations proves 100%, or 0%.
     let low = (range.low * 100.0).round().min(99.0);
     let high = (range.high * 100.0).round().max(1.0);
@@ -27,7 +29,7 @@ fn whole_percent(share: f64) -> String {
 }
 
 /// A duration: `340 ms`, `12.3 s`, `2 min 05 s`, `3 h 07 min`.
-pub(in crate::report) fn duration(ms: f64) -> String {
+pub(crate) fn duration(ms: f64) -> String {
     let seconds = ms / 1000.0;
     if ms < 999.5 {
         format!("{} ms", ms.round())
@@ -43,7 +45,7 @@ pub(in crate::report) fn duration(ms: f64) -> String {
 }
 
 /// A count: `812`, `12.4k`, `3.1M`.
-pub(in crate::report) fn count(value: f64) -> String {
+pub(crate) fn count(value: f64) -> String {
     if value < 9_999.5 {
         format!("{}", value.round())
     } else if value < 999_950.0 {
@@ -54,7 +56,7 @@ pub(in crate::report) fn count(value: f64) -> String {
 }
 
 /// US dollars: `$12.34`, `$0.0123`.
-pub(in crate::report) fn dollars(value: f64) -> String {
+pub(crate) fn dollars(value: f64) -> String {
     if value == 0.0 || value >= 0.995 {
         format!("${value:.2}")
     } else {
@@ -63,7 +65,7 @@ pub(in crate::report) fn dollars(value: f64) -> String {
 }
 
 /// Median and p95 with N: `1.2 s, p95 3.4 s (N 10)`; `None` for an empty sample.
-pub(in crate::report) fn median_and_tail(spread: Spread, unit: fn(f64) -> String) -> Option<String> {
+pub(crate) fn median_and_tail(spread: Spread, unit: fn(f64) -> String) -> Option<String> {
     Some(format!(
         "{}, p95 {} (N {})",
         unit(spread.median?),
@@ -73,8 +75,9 @@ pub(in crate::report) fn median_and_tail(spread: Spread, unit: fn(f64) -> String
 }
 
 /// `1 iteration`, `2 iterations`.
-pub(in crate::report) fn counted(n: u64, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
+    let plural = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {one}{plural}")
 }
 
 #[cfg(test)]
