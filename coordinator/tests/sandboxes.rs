@@ -62,6 +62,20 @@ fn a_conversation_passes_at_every_level_and_the_level_is_told() {
 }
 
 #[test]
+fn an_ordinary_user_runs_at_every_level() {
+    for level in LEVELS {
+        let mut bed = Bed::of_an_ordinary_user(SCENARIO);
+        bed.case_with_answers("weather", "How is the weather?", &["get_current_weather"], &["Graz"]);
+        bed.config["run"]["sandbox"] = json!(level);
+        assert_eq!(bed.run(&["-i", "2"]).code, Some(0), "{level}");
+        let results = bed.results();
+        assert_eq!(results.verdicts(), ["passed"; 2]);
+        assert_eq!(levels_of(&results), [level; 2]);
+        bed.wait_until_nothing_runs();
+    }
+}
+
+#[test]
 fn the_models_key_is_nowhere_to_be_found_inside() {
     let (first, rest) = MODEL_KEY.split_at(7);
     // The two halves meet only in the shell's memory, which is not looked at, and go to grep by a pipe.
@@ -138,6 +152,11 @@ fn what_is_ready_is_told_by_check() {
     }
 }
 
+/// 24; the long form of the suite asks for 500.
+fn iterations() -> usize {
+    std::env::var("MCPROCTOR_TEST_ITERATIONS").map_or(24, |count| count.parse().unwrap())
+}
+
 #[test]
 fn nothing_is_left_when_workers_are_killed_in_between() {
     for level in LEVELS {
@@ -147,15 +166,16 @@ fn nothing_is_left_when_workers_are_killed_in_between() {
         bed.config["run"]["maxAttempts"] = json!(10);
         let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
         let before = mounts();
-        let mut running = bed.start(&["-i", "24", "--workers", "2"]);
-        for passed in [4, 10] {
+        let iterations = iterations();
+        let mut running = bed.start(&["-i", &iterations.to_string(), "--workers", "2"]);
+        for passed in [iterations / 6, iterations / 3, iterations / 2] {
             running.wait_for("results", |text| text.matches(" passed weather #").count() >= passed);
             let workers = running.workers();
             let victim = Pid::from_raw(workers.first().unwrap().id).unwrap();
             kill_process(victim, Signal::KILL).unwrap();
         }
         assert_eq!(running.wait().code, Some(0));
-        assert_eq!(bed.results().verdicts(), ["passed"; 24]);
+        assert_eq!(bed.results().verdicts(), vec!["passed"; iterations]);
         bed.wait_until_nothing_runs();
         let left: Vec<_> = std::fs::read_dir(bed.path("cache/mcproctor/sandboxes"))
             .unwrap()

@@ -68,6 +68,31 @@ pub struct Resources {
     pub disk_bytes: Option<u64>,
 }
 
+impl Resources {
+    /// What an attempt may use at levels that confine where nobody said: room for an agent that works with a shell, and far
+    /// less than brings a machine down.
+    const CONFINED: Self = Self {
+        memory_bytes: Some(4 << 30),
+        processes: Some(1024),
+        cpus: None,
+        disk_bytes: Some(4 << 30),
+    };
+
+    /// These limits at `level`, with those that a level that confines has by itself.
+    #[must_use]
+    pub fn at(self, level: SandboxLevel) -> Self {
+        if level == SandboxLevel::Process {
+            return self;
+        }
+        Self {
+            memory_bytes: self.memory_bytes.or(Self::CONFINED.memory_bytes),
+            processes: self.processes.or(Self::CONFINED.processes),
+            cpus: self.cpus.or(Self::CONFINED.cpus),
+            disk_bytes: self.disk_bytes.or(Self::CONFINED.disk_bytes),
+        }
+    }
+}
+
 /// One attempt, with all that a worker needs for it.
 #[derive(Clone, Debug)]
 pub struct Assignment {

@@ -154,7 +154,7 @@ pub(super) fn about_sandboxes(
     }
     let levels: std::collections::BTreeSet<SandboxLevel> = sandboxes.values().copied().collect();
     for level in levels {
-        let open = not_enforced(level, &config.run.sandbox.resources);
+        let open = not_enforced(level, &config.run.sandbox.resources.at(level));
         notices.extend(open.into_iter().map(|what| format!("sandbox {level}: {what}")));
     }
     notices

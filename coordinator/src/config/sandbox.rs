@@ -14,7 +14,7 @@ pub struct SandboxSettings {
     pub level: Option<SandboxLevel>,
     /// The levels that agents name, by the agents' names.
     pub of_agents: BTreeMap<String, SandboxLevel>,
-    /// What each attempt may use.
+    /// What each attempt may use, as written; see [`Resources::at`] for what holds without a word.
     pub resources: Resources,
 }
 

@@ -59,7 +59,7 @@ pub struct Work {
     pub agents: Vec<Agent>,
     /// The servers that every attempt is held in front of.
     pub servers: Vec<Server>,
-    /// What each attempt may use.
+    /// What each attempt may use, as far as the config says.
     pub resources: Resources,
     /// Hard limit of one turn.
     pub turn_timeout: Duration,

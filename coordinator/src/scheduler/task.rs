@@ -355,7 +355,7 @@ impl Task {
             turn_timeout: work.turn_timeout,
             idle_timeout: work.idle_timeout,
             sandbox: planned.sandbox,
-            resources: work.resources,
+            resources: work.resources.at(planned.sandbox),
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

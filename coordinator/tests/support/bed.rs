@@ -31,21 +31,40 @@ pub struct Bed {
     model: ScriptedModel,
     servers: Vec<FakeServer>,
     runtime: Runtime,
+    user: Option<u32>,
 }
+
+/// Debian's user for what is to own nothing.
+const NOBODY: u32 = 65_534;
 
 impl Bed {
     /// The weather server, a model that plays `scenarios`, the built-in agent, two attempts at most, turns of 30 seconds.
     pub fn new(scenarios: &str) -> Self {
+        // Not in the temporary folder, where codex refuses to run its helpers.
+        Self::below(Path::new(env!("CARGO_TARGET_TMPDIR")), scenarios)
+    }
+
+    /// The same, with a program that runs under an ordinary user: one without rights if this is root, else this one.
+    pub fn of_an_ordinary_user(scenarios: &str) -> Self {
+        // Where such a user is let in.
+        let mut bed = Self::below(&std::env::temp_dir(), scenarios);
+        if rustix::process::geteuid().is_root() {
+            // Its own and no other name of the built one, whose owner is not to change.
+            let copy = bed.path("copy");
+            fs::copy(&bed.program, &copy).unwrap();
+            fs::rename(&copy, &bed.program).unwrap();
+            bed.user = Some(NOBODY);
+        }
+        bed
+    }
+
+    fn below(base: &Path, scenarios: &str) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
-        // Not in the temporary folder, where codex refuses to run its helpers.
-        let folder = tempfile::Builder::new()
-            .prefix("bed-")
-            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix("bed-").tempdir_in(base).unwrap();
         let (model, server) = runtime.block_on(async {
             let model = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let model = ScriptedModel::start(model, Scenarios::from_yaml(scenarios).unwrap()).unwrap();
@@ -68,6 +87,7 @@ impl Bed {
             model,
             servers: Vec::new(),
             runtime,
+            user: None,
         };
         bed.config["run"]["agents"] = json!([bed.builtin()]);
         bed
@@ -190,7 +210,7 @@ impl Bed {
     /// Writes the config and starts the program with exactly these arguments.
     pub fn start_program(&self, args: &[&str]) -> Running {
         self.write_config(&self.path("eval.yaml"));
-        Running::start(self.folder.path(), &self.env, args)
+        Running::start(self.folder.path(), self.user, &self.env, args)
     }
 
     /// JSON is YAML.

@@ -1,7 +1,8 @@
 //! The real program.
 
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::fs::chown;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -45,7 +46,8 @@ pub struct Ran {
 }
 
 impl Running {
-    pub(super) fn start(folder: &Path, env: &[(String, String)], args: &[&str]) -> Self {
+    /// `user` is who runs it and owns the folder with all that is in it, if not who runs the test.
+    pub(super) fn start(folder: &Path, user: Option<u32>, env: &[(String, String)], args: &[&str]) -> Self {
         // Files, so that nothing waits for a reader; each start has its own.
         let output = (0..)
             .map(|n| folder.join(format!("output-{n}")))
@@ -55,7 +57,12 @@ impl Running {
         for home in ["home", "cache"] {
             fs::create_dir_all(folder.join(home)).unwrap();
         }
-        let child = Command::new(folder.join("mcproctor"))
+        let mut command = Command::new(folder.join("mcproctor"));
+        if let Some(user) = user {
+            give(folder, user);
+            command.uid(user).gid(user);
+        }
+        let child = command
             .args(args)
             .current_dir(folder)
             .env_clear()
@@ -148,6 +155,15 @@ impl Running {
             ran.stderr
         );
         ran
+    }
+}
+
+fn give(path: &Path, user: u32) {
+    chown(path, Some(user), Some(user)).unwrap();
+    if path.is_dir() && !path.is_symlink() {
+        for entry in fs::read_dir(path).unwrap() {
+            give(&entry.unwrap().path(), user);
+        }
     }
 }
 

@@ -91,3 +91,18 @@ fn what_an_attempt_may_use_is_read() {
     };
     assert_eq!(sandbox.resources, expected);
 }
+
+#[test]
+fn levels_that_confine_have_limits_of_their_own_and_process_has_none() {
+    let named = config("sandbox: {level: landlock, memoryMb: 512}", KEYS)
+        .run
+        .sandbox
+        .resources;
+    assert_eq!(named.at(Process), named);
+    let confined = named.at(Landlock);
+    assert_eq!(confined.memory_bytes, Some(512 << 20));
+    assert_eq!(
+        (confined.processes, confined.cpus, confined.disk_bytes),
+        (Some(1024), None, Some(4 << 30))
+    );
+}
