@@ -4,14 +4,17 @@
 //! worker's `link`. Everything else speaks the checked types of the other modules, which [`wire`] converts.
 
 pub mod agent;
+pub mod allowance;
 pub mod assignment;
 pub mod call;
 pub mod evidence;
 pub mod exposure;
 pub mod id;
+pub mod price;
 pub mod redact;
 pub mod request;
 pub mod server;
+pub mod tokens;
 pub mod traffic;
 pub mod turn;
 pub mod wire;

@@ -10,6 +10,7 @@ use super::agents::{
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
+use super::limits::out_of_control;
 use super::runtime::block_on;
 use crate::config::Config;
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
@@ -135,6 +136,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
         without_answers(&config, &cases),
         without_usage(&config, &cases),
         without_judge(&config, &cases),
+        out_of_control(&config),
         out_of_reach(&config.run.thresholds, cases.len(), config.run.iterations),
     ];
     for problem in mismatches.into_iter().flatten() {

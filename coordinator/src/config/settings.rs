@@ -11,6 +11,8 @@ use url::Url;
 
 use super::address::address;
 use super::sandbox::SandboxSettings;
+use crate::limits::Limits;
+use crate::price::Prices;
 use crate::record::{JudgeRecord, ServerRecord};
 use crate::threshold::Thresholds;
 
@@ -29,6 +31,8 @@ pub struct Config {
     pub report: ReportSettings,
     /// Who gives a second opinion on every iteration, if anybody does.
     pub judge: Option<JudgeSettings>,
+    /// What tokens cost.
+    pub prices: Prices,
     /// Things that the user should be told before the run and at the top of every report.
     pub notices: Vec<String>,
 }
@@ -62,6 +66,8 @@ pub struct RunSettings {
     pub sandbox: SandboxSettings,
     /// What the run has to reach.
     pub thresholds: Thresholds,
+    /// What the run may use.
+    pub limits: Limits,
 }
 
 /// What is written after a run, and where.
@@ -167,6 +173,7 @@ impl fmt::Debug for Config {
             .field("run", &self.run)
             .field("report", &self.report)
             .field("judge", &self.judge)
+            .field("prices", &self.prices)
             .field("notices", &self.notices)
             .finish()
     }
@@ -189,6 +196,7 @@ impl fmt::Debug for RunSettings {
             .field("seed", &self.seed)
             .field("sandbox", &self.sandbox)
             .field("thresholds", &self.thresholds)
+            .field("limits", &self.limits)
             .finish()
     }
 }

@@ -10,6 +10,7 @@ use super::worker::lease;
 use crate::agent::{
     Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential, ModelApi, PromptInput, ToolLoading,
 };
+use crate::allowance::Allowance;
 use crate::assignment::{Assignment, Resources, SandboxLevel};
 use crate::id::{IterationId, RunId};
 use crate::server::{Header, HttpServer, Server, StdioServer, Transport};
@@ -49,6 +50,7 @@ impl From<&Assignment> for v1::Assignment {
             debug: assignment.debug,
             max_turns: assignment.max_turns,
             resources: Some((&assignment.resources).into()),
+            allowance: Some((&assignment.allowance).into()),
         }
     }
 }
@@ -98,6 +100,11 @@ impl TryFrom<v1::Assignment> for Assignment {
             sandbox: SandboxLevel::from_name(&assignment.sandbox)
                 .ok_or_else(|| Malformed::unknown("sandbox", &assignment.sandbox))?,
             resources: assignment.resources.unwrap_or_default().into(),
+            allowance: assignment
+                .allowance
+                .map(Allowance::try_from)
+                .transpose()?
+                .unwrap_or_default(),
             debug: assignment.debug,
         })
     }

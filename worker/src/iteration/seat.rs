@@ -21,7 +21,7 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
+use crate::relay::{Dialect, Pace, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
 use mcproctor_proto::redact::Redactor;
 
@@ -112,7 +112,7 @@ impl Seat {
             endpoints.push(Endpoint::start(server, &spill, configure).await?);
         }
         let silence = SILENCE.min(assignment.turn_timeout / SILENT_PART);
-        let relay = start_relay(&assignment.agent, silence).await?;
+        let relay = start_relay(assignment, silence, &environment.pace).await?;
         let mut mcp_servers = Vec::new();
         for (server, endpoint) in assignment.servers.iter().zip(&endpoints) {
             mcp_servers.push((
@@ -291,14 +291,15 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
     if let Some(refusal) = &mut traffic.refusal {
         refusal.message = redactor.text(std::mem::take(&mut refusal.message));
     }
-    for tool in &mut traffic.tools_sent {
+    for tool in traffic.tools_sent.iter_mut().chain(&mut traffic.tools_deferred) {
         *tool = redactor.name(std::mem::take(tool));
     }
     traffic
 }
 
 /// The relay of an agent that has a key, or that talks to a model without one.
-async fn start_relay(agent: &Agent, silence: Duration) -> Result<Option<Relay>, SeatError> {
+async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace>) -> Result<Option<Relay>, SeatError> {
+    let agent = &assignment.agent;
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
@@ -318,6 +319,8 @@ async fn start_relay(agent: &Agent, silence: Duration) -> Result<Option<Relay>, 
         upstream,
         credential: agent.credential.clone(),
         silence,
+        allowance: assignment.allowance,
+        pace: Arc::clone(pace),
     };
     Ok(Some(Relay::start(options).await?))
 }

@@ -2,7 +2,8 @@
 
 use super::agent::AgentEntry;
 use super::sandbox::SandboxSection;
-use super::thresholds;
+use super::{limits, thresholds};
+use crate::limits::Limits;
 use crate::threshold::Thresholds;
 use crate::yaml::{Fields, Item, Number, Problems};
 
@@ -18,12 +19,13 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) seed: Option<Number>,
     pub(in crate::config) sandbox: Option<SandboxSection>,
     pub(in crate::config) thresholds: Option<Thresholds>,
+    pub(in crate::config) limits: Option<Limits>,
 }
 
 impl RunSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
-        fields.later(&["limits", "until"]);
+        fields.later(&["until"]);
         let mut number = |key, problems: &mut Problems| fields.get(key).and_then(|item| item.number(problems));
         let iterations = number("iterations", problems);
         let timeout_seconds = number("timeoutSeconds", problems);
@@ -37,6 +39,7 @@ impl RunSection {
         let thresholds = fields
             .get("thresholds")
             .and_then(|item| thresholds::read(&item, problems));
+        let limits = fields.get("limits").and_then(|item| limits::read(&item, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -47,6 +50,7 @@ impl RunSection {
             seed,
             sandbox,
             thresholds,
+            limits,
         })
     }
 }

@@ -24,6 +24,8 @@ pub(super) enum Ended {
     AsItDid,
     /// The run was stopped while the judge was asked about its tone.
     WithoutItsTone,
+    /// Its worker is gone, and with it what it did last.
+    Lost,
 }
 
 impl Task {
@@ -123,6 +125,7 @@ impl Task {
             conversation,
             expectations: &expectations,
         });
+        self.settle_budget(&lease, &attempt.conversation.traffic, ended == Ended::Lost);
         let now = self.clock.now_unix_ms();
         let Conclusion::Accepted { slot, last, .. } = self.state.conclude(&lease, &verdict, now) else {
             return;
@@ -143,7 +146,8 @@ impl Task {
             self.finished.invalid += 1;
         }
         let said = std::mem::take(&mut attempt.asked.said);
-        let record = Box::new(record_of(attempt, report, verdict, expectations, last));
+        let cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
+        let record = Box::new(record_of(attempt, report, verdict, expectations, cost_usd, last));
         self.storing.insert(lease.attempt.clone());
         let (store, stored) = (self.store.clone(), self.stored.clone());
         let run = self.work.run.id.clone();
@@ -192,7 +196,7 @@ impl Task {
             report,
             calls_in_full: None,
         };
-        self.conclude(last, Ended::AsItDid);
+        self.conclude(last, Ended::Lost);
     }
 }
 
@@ -223,6 +227,7 @@ fn record_of(
     report: AttemptReport,
     verdict: Verdict,
     expectations: Vec<ExpectationResult>,
+    cost_usd: Option<f64>,
     last: bool,
 ) -> AttemptRecord {
     let conversation = attempt.conversation;
@@ -243,6 +248,7 @@ fn record_of(
         expectations,
         exposures: conversation.exposures,
         traffic: conversation.traffic,
+        cost_usd,
         evidence: report.evidence,
     }
 }
