@@ -7,7 +7,7 @@ use mcproctor_proto::exposure::Exposure;
 use mcproctor_proto::id::RunId;
 use mcproctor_proto::request::McpRequest;
 use mcproctor_proto::traffic::ModelTraffic;
-use mcproctor_proto::turn::Turn;
+use mcproctor_proto::turn::{Turn, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::expectation::Expectations;
@@ -219,6 +219,9 @@ pub struct AttemptRecord {
     pub exposures: Vec<Exposure>,
     /// What the relay saw of the model.
     pub traffic: ModelTraffic,
+    /// What it cost in US dollars by what the relay counted; `None` when that, or a price, is not known.
+    #[serde(default)]
+    pub cost_usd: Option<f64>,
     /// Pieces of evidence.
     pub evidence: Vec<EvidenceRef>,
 }
@@ -292,6 +295,25 @@ pub struct ExpectationResult {
 }
 
 impl AttemptRecord {
+    /// Tokens and money over all turns: as the relay counted them, where it was in the path and was told, else as the agent
+    /// says.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        for turn in &self.turns {
+            usage.add(&turn.usage);
+        }
+        // What the relay was told in part goes before nothing at all.
+        let in_part = usage.input_tokens.is_none() && !self.traffic.usage.is_empty();
+        if self.traffic.usage_is_known() || in_part {
+            let counted = self.traffic.tokens();
+            usage.input_tokens = Some(counted.input_tokens);
+            usage.cached_input_tokens = Some(counted.cached_input_tokens);
+            usage.output_tokens = Some(counted.output_tokens);
+        }
+        usage.cost_usd = self.cost_usd.or_else(|| usage.reported_cost_usd());
+        usage
+    }
+
     /// Whether it failed by a tone that gates and by nothing else, so that the judge alone decided it.
     pub fn decided_by_tone(&self) -> bool {
         let mut unmet = self.expectations.iter().filter(|it| !it.met).peekable();

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::tokens::{ModelUsage, Tokens};
+
 /// The model's side of an attempt, over all turns so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,6 +24,40 @@ pub struct ModelTraffic {
     /// saw them, so with whatever the agent puts around a tool's own name. A namespace and the name in it are joined by a dot.
     #[serde(default)]
     pub tools_sent: Vec<String>,
+    /// Names of the tools whose definitions were sent only to be searched for (`defer_loading`) in requests that the model
+    /// answered: sorted, each once, as in `tools_sent`. One that was found and then shown is in both.
+    #[serde(default)]
+    pub tools_deferred: Vec<String>,
+    /// What was used, by the model that answered, in the order of their names.
+    #[serde(default)]
+    pub usage: Vec<ModelUsage>,
+    /// Answered requests, those that were cut off included, that did not tell what was used: how much it was is unknown.
+    #[serde(default)]
+    pub requests_without_usage: u32,
+    /// Requests that were refused on this side because the attempt had used up what was set aside for it.
+    #[serde(default)]
+    pub limited_requests: u32,
+    /// Milliseconds for which requests were held back to keep to a rate; part of `waiting_ms`.
+    #[serde(default)]
+    pub held_ms: u64,
+}
+
+impl ModelTraffic {
+    /// What all models used together, as far as it was told.
+    pub fn tokens(&self) -> Tokens {
+        let mut sum = Tokens::default();
+        for model in &self.usage {
+            sum.add(&model.tokens);
+        }
+        sum
+    }
+
+    /// Whether [`ModelTraffic::tokens`] is all that was used: the agent's model was asked through the relay, and every answer
+    /// told. What an earlier version recorded tells nothing.
+    pub fn usage_is_known(&self) -> bool {
+        let told = self.usage.iter().map(|model| u64::from(model.responses)).sum::<u64>();
+        self.observed && self.requests > 0 && self.requests_without_usage == 0 && told >= u64::from(self.succeeded)
+    }
 }
 
 /// The model API said no, or nothing.

@@ -22,7 +22,7 @@ pub enum TurnEnding {
     Cancelled,
 }
 
-/// Tokens and money, where they are known.
+/// Tokens and money, where they are known. Tokens have the meaning of [`crate::tokens::Tokens`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -32,7 +32,7 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// The part of the input that came from the provider's cache.
     pub cached_input_tokens: Option<u64>,
-    /// US dollars as the agent reports them.
+    /// US dollars: as the agent reports them, or by list prices.
     pub cost_usd: Option<f64>,
 }
 

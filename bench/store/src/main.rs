@@ -159,6 +159,7 @@ fn attempt(iteration: u32, evidence: EvidenceRef) -> AttemptRecord {
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),
+        cost_usd: None,
         evidence: vec![evidence],
     }
 }

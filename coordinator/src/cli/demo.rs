@@ -18,6 +18,7 @@ use super::exit::Exit;
 use super::run::{Invocation, Output, run_evaluation};
 use super::runtime::{block_on, chain, complain};
 use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, SandboxSettings, Source};
+use crate::price::Prices;
 use crate::source::MemorySource;
 use crate::testcase::{self, TestCase};
 use crate::threshold::Thresholds;
@@ -158,6 +159,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             formats: ReportFormat::ALL.to_vec(),
         },
         judge: None,
+        prices: Prices::default(),
         notices: vec!["demo: the model is scripted, so these rates say nothing about any real model".to_owned()],
     };
     let cases = testcase::load(&MemorySource::new(CASES)).map_err(|errors| errors.to_string())?;

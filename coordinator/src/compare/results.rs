@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
@@ -88,10 +87,7 @@ impl Cell {
         if !matches!(result.outcome, Outcome::Passed | Outcome::Failed(_)) {
             return;
         }
-        let mut usage = Usage::default();
-        for turn in &result.turns {
-            usage.add(&turn.usage);
-        }
+        let usage = result.usage();
         // Seven digits are enough for a median, and half the memory.
         self.durations_ms.push(result.duration_ms as f32);
         if let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) {

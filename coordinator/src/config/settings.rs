@@ -11,6 +11,7 @@ use url::Url;
 
 use super::address::address;
 use super::sandbox::SandboxSettings;
+use crate::price::Prices;
 use crate::record::{JudgeRecord, ServerRecord};
 use crate::threshold::Thresholds;
 
@@ -29,6 +30,8 @@ pub struct Config {
     pub report: ReportSettings,
     /// Who gives a second opinion on every iteration, if anybody does.
     pub judge: Option<JudgeSettings>,
+    /// What tokens cost.
+    pub prices: Prices,
     /// Things that the user should be told before the run and at the top of every report.
     pub notices: Vec<String>,
 }
@@ -167,6 +170,7 @@ impl fmt::Debug for Config {
             .field("run", &self.run)
             .field("report", &self.report)
             .field("judge", &self.judge)
+            .field("prices", &self.prices)
             .field("notices", &self.notices)
             .finish()
     }

@@ -54,7 +54,7 @@ pub struct EarlierAttempt {
 impl From<AttemptRecord> for EarlierAttempt {
     fn from(record: AttemptRecord) -> Self {
         Self {
-            usage: usage_of(&record),
+            usage: record.usage(),
             attempt: record.attempt,
             outcome: record.outcome,
             reason: record.reason,
@@ -63,15 +63,6 @@ impl From<AttemptRecord> for EarlierAttempt {
             worker: record.worker,
         }
     }
-}
-
-/// Tokens and money of an attempt, over all its turns.
-pub(super) fn usage_of(record: &AttemptRecord) -> Usage {
-    let mut usage = Usage::default();
-    for turn in &record.turns {
-        usage.add(&turn.usage);
-    }
-    usage
 }
 
 /// An iteration whose records have not been read yet.

@@ -157,6 +157,7 @@ pub async fn evaluate(
         lease: LEASE,
         debug,
         judge,
+        prices: config.prices.clone(),
     });
     let schedule = tokio::spawn(scheduler::run(
         work,

@@ -9,6 +9,7 @@ use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::judge::Judge;
+use crate::price::Prices;
 use crate::record::RunRecord;
 
 /// Where orders for one worker go. It never blocks the schedule; the worker's slots bound what waits in it.
@@ -73,6 +74,8 @@ pub struct Work {
     pub debug: bool,
     /// Who picks replies and judges tones that gate; needed by test cases that leave that to it.
     pub judge: Option<Judge>,
+    /// What tokens cost.
+    pub prices: Prices,
 }
 
 /// How the schedule ended.

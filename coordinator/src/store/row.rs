@@ -77,10 +77,6 @@ pub(super) struct AttemptRow {
 
 impl AttemptRow {
     pub(super) async fn of(run: &RunId, epoch: u64, record: &AttemptRecord) -> Result<Self, StoreError> {
-        let mut usage = Usage::default();
-        for turn in &record.turns {
-            usage.add(&turn.usage);
-        }
         let hash_of = |piece: &EvidenceRef| ContentHash::parse(&piece.sha256);
         Ok(Self {
             run: run.clone(),
@@ -92,7 +88,7 @@ impl AttemptRow {
             outcome: record.outcome,
             duration_ms: sql_int(record.duration_ms),
             worker: record.worker.clone(),
-            usage,
+            usage: record.usage(),
             evidence: record.evidence.iter().map(hash_of).collect::<Result<_, _>>()?,
             record: compressed_json(record).await?,
         })

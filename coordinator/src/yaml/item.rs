@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::key_path::KeyPath;
 use super::nearest::{listed, nearest};
-use super::node::{Node, Scalar, Value};
+use super::node::{Entry, Node, Scalar, Value};
 use super::problem::{Place, Problem, Problems};
 use super::scalar::{is_null, whole_number};
 
@@ -184,19 +184,24 @@ impl<'n> Item<'n> {
 
     /// A mapping whose keys are names that the user chose, to texts.
     pub(crate) fn named_texts(&self, problems: &mut Problems) -> Option<Vec<(String, Text)>> {
+        let named = self.named("a mapping of names to texts", problems)?;
+        named
+            .into_iter()
+            .map(|(name, item)| Some((name, item.text(problems)?)))
+            .collect()
+    }
+
+    /// A mapping whose keys are names that the user chose.
+    pub(crate) fn named(&self, accepted: &str, problems: &mut Problems) -> Option<Vec<(String, Item<'n>)>> {
         let Value::Mapping(entries) = &self.node.value else {
-            problems.add(self.unexpected("a mapping of names to texts", problems));
+            problems.add(self.unexpected(accepted, problems));
             return None;
         };
-        let mut named = Vec::new();
-        for entry in entries {
-            let item = Item {
-                node: &entry.value,
-                path: self.path.key(&entry.key),
-            };
-            named.push((entry.key.clone(), item.text(problems)?));
-        }
-        Some(named)
+        let item = |entry: &'n Entry| Item {
+            node: &entry.value,
+            path: self.path.key(&entry.key),
+        };
+        Some(entries.iter().map(|entry| (entry.key.clone(), item(entry))).collect())
     }
 
     fn scalar(&self, accepted: &str, problems: &mut Problems) -> Option<&'n Scalar> {

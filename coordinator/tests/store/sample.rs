@@ -110,6 +110,7 @@ pub(crate) fn attempt(cell: u32, iteration: u32, attempt: u32, outcome: Outcome)
         expectations: Vec::new(),
         exposures: Vec::new(),
         traffic: ModelTraffic::default(),
+        cost_usd: None,
         evidence: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ use crate::call::{CallState, ToolCall};
 use crate::evidence::{EvidenceKind, EvidenceRef};
 use crate::exposure::{Exposure, ServerFault};
 use crate::request::McpRequest;
+use crate::tokens::{ModelUsage, Tokens};
 use crate::traffic::{ModelRefusal, ModelTraffic};
 use crate::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use crate::v1;
@@ -247,6 +248,11 @@ impl From<&ModelTraffic> for v1::ModelTraffic {
             refusal: traffic.refusal.as_ref().map(v1::ModelRefusal::from),
             response_model: traffic.response_model.clone().unwrap_or_default(),
             tools_sent: traffic.tools_sent.clone(),
+            tools_deferred: traffic.tools_deferred.clone(),
+            usage: traffic.usage.iter().map(v1::ModelUsage::from).collect(),
+            requests_without_usage: traffic.requests_without_usage,
+            limited_requests: traffic.limited_requests,
+            held_ms: traffic.held_ms,
         }
     }
 }
@@ -263,7 +269,42 @@ impl TryFrom<v1::ModelTraffic> for ModelTraffic {
             refusal: traffic.refusal.map(TryInto::try_into).transpose()?,
             response_model: optional(traffic.response_model),
             tools_sent: traffic.tools_sent,
+            tools_deferred: traffic.tools_deferred,
+            usage: traffic.usage.into_iter().map(ModelUsage::from).collect(),
+            requests_without_usage: traffic.requests_without_usage,
+            limited_requests: traffic.limited_requests,
+            held_ms: traffic.held_ms,
         })
+    }
+}
+
+impl From<&ModelUsage> for v1::ModelUsage {
+    fn from(usage: &ModelUsage) -> Self {
+        Self {
+            model: usage.model.clone().unwrap_or_default(),
+            responses: usage.responses,
+            input_tokens: usage.tokens.input_tokens,
+            cached_input_tokens: usage.tokens.cached_input_tokens,
+            cache_write_tokens: usage.tokens.cache_write_tokens,
+            cache_write_1h_tokens: usage.tokens.cache_write_1h_tokens,
+            output_tokens: usage.tokens.output_tokens,
+        }
+    }
+}
+
+impl From<v1::ModelUsage> for ModelUsage {
+    fn from(usage: v1::ModelUsage) -> Self {
+        Self {
+            model: optional(usage.model),
+            responses: usage.responses,
+            tokens: Tokens {
+                input_tokens: usage.input_tokens,
+                cached_input_tokens: usage.cached_input_tokens,
+                cache_write_tokens: usage.cache_write_tokens,
+                cache_write_1h_tokens: usage.cache_write_1h_tokens,
+                output_tokens: usage.output_tokens,
+            },
+        }
     }
 }
 

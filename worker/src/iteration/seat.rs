@@ -291,7 +291,7 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
     if let Some(refusal) = &mut traffic.refusal {
         refusal.message = redactor.text(std::mem::take(&mut refusal.message));
     }
-    for tool in &mut traffic.tools_sent {
+    for tool in traffic.tools_sent.iter_mut().chain(&mut traffic.tools_deferred) {
         *tool = redactor.name(std::mem::take(tool));
     }
     traffic

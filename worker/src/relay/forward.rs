@@ -83,7 +83,7 @@ impl Forward {
                 let (mut head, body) = response.into_parts();
                 entry.head(head.status.is_success());
                 let wait = retry_after_ms(&head.headers, SystemTime::now());
-                let reading = Reading::new(head.status.as_u16(), &head.headers, wait);
+                let reading = Reading::new(self.dialect, head.status.as_u16(), &head.headers, wait);
                 strip_hop_by_hop(&mut head.headers);
                 head.version = Version::HTTP_11;
                 let body = Observed::new(body, reading, Arc::clone(&self.key), entry);

@@ -18,6 +18,7 @@ mod overhear;
 mod retry_after;
 mod server;
 mod traffic;
+mod usage;
 mod verdict;
 
 #[cfg(test)]

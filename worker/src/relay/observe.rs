@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::credential::Key;
-use super::traffic::{End, Ledger, RequestId};
+use super::traffic::{End, Ledger, RequestId, Told};
 use super::verdict::Reading;
 
 /// One request's line in the ledger. Dropped before its end was told, it says that the agent left.
@@ -34,6 +34,11 @@ impl Entry {
     pub(super) fn head(&mut self, success: bool) {
         self.answered = success;
         self.with(|ledger, id| ledger.byte(id, super::server::now()));
+    }
+
+    /// What the response has told of itself; the last word before the end counts.
+    fn told(&mut self, told: Told) {
+        self.with(|ledger, id| ledger.told(id, told));
     }
 
     /// The request ended.
@@ -77,7 +82,9 @@ impl Observed {
 
     fn finish(&mut self) {
         if let Some(reading) = self.reading.take() {
-            self.entry.end(reading.finish(&self.key));
+            let (end, told) = reading.finish(&self.key);
+            self.entry.told(told);
+            self.entry.end(end);
         }
     }
 }
@@ -105,7 +112,9 @@ impl Body for Observed {
             Poll::Ready(Some(Err(error))) => {
                 if let Some(reading) = this.reading.take() {
                     let why = format!("the connection to the model API broke: {error}");
-                    this.entry.end(reading.broken(why, &this.key));
+                    let (end, told) = reading.broken(why, &this.key);
+                    this.entry.told(told);
+                    this.entry.end(end);
                 }
             }
             Poll::Ready(None) => this.finish(),
@@ -128,6 +137,8 @@ impl Drop for Observed {
         let said_all = self.reading.as_ref().is_some_and(Reading::complete) || !self.entry.answered;
         if self.inner.is_end_stream() || said_all {
             self.finish();
+        } else if let Some(reading) = self.reading.take() {
+            self.entry.told(reading.told());
         }
     }
 }

@@ -33,9 +33,14 @@ impl Offer {
         self.reader.complete
     }
 
-    /// The names so far.
+    /// The names so far of tools that it shows the model.
     pub(super) fn names(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.reader.names)
+    }
+
+    /// The names so far of tools that it holds back until they are searched for.
+    pub(super) fn deferred(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.reader.deferred)
     }
 }
 
@@ -43,6 +48,7 @@ impl Offer {
 struct Reader {
     stack: Vec<Frame>,
     names: BTreeSet<String>,
+    deferred: BTreeSet<String>,
     complete: bool,
 }
 
@@ -77,7 +83,7 @@ struct Frame {
     /// It is named to the model only once it is searched for.
     deferred: bool,
     /// Tools of a namespace.
-    inner: Vec<String>,
+    inner: Vec<Named>,
     scripted: Mentions,
 }
 
@@ -189,17 +195,22 @@ impl Reader {
                         let room = NAME_CAP.saturating_sub(namespace.inner.len());
                         namespace.inner.extend(names.into_iter().take(room));
                     }
-                    None => names.into_iter().for_each(|name| self.emit(name)),
+                    None => names.into_iter().for_each(|named| self.emit(named)),
                 }
             }
-            Place::Said if frame.kind == "tool_reference" => self.emit(frame.name),
+            Place::Said if frame.kind == "tool_reference" => self.emit(Named {
+                name: frame.name,
+                deferred: false,
+            }),
             _ => {}
         }
     }
 
-    fn emit(&mut self, name: String) {
-        if !name.is_empty() && name.len() <= LENGTH_CAP && self.names.len() < NAME_CAP {
-            self.names.insert(name);
+    fn emit(&mut self, named: Named) {
+        let Named { name, deferred } = named;
+        let names = if deferred { &mut self.deferred } else { &mut self.names };
+        if !name.is_empty() && name.len() <= LENGTH_CAP && names.len() < NAME_CAP {
+            names.insert(name);
         }
     }
 }
@@ -215,15 +226,14 @@ impl Frame {
         }
     }
 
-    /// What the model can call through this tool.
-    fn names(self) -> Vec<String> {
-        if self.deferred {
-            return Vec::new();
-        }
+    /// What the model can call through this tool, now or once it was found.
+    fn names(self) -> Vec<Named> {
         if self.kind == "namespace" {
-            let namespace = self.name;
-            let inner = self.inner.into_iter();
-            return inner.map(|name| format!("{namespace}.{name}")).collect();
+            let within = |inner: Named| Named {
+                name: format!("{}.{}", self.name, inner.name),
+                deferred: inner.deferred || self.deferred,
+            };
+            return self.inner.into_iter().map(within).collect();
         }
         // The API's own tools may have a type alone.
         let name = if self.name.is_empty() {
@@ -232,8 +242,17 @@ impl Frame {
             self.name
         };
         let scripted = self.scripted.found.into_iter().filter(|_| self.kind == "custom");
-        std::iter::once(name).chain(scripted).collect()
+        let deferred = self.deferred;
+        let named = |name| Named { name, deferred };
+        std::iter::once(name).chain(scripted).map(named).collect()
     }
+}
+
+/// A tool's name, and whether it is held back.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    deferred: bool,
 }
 
 /// Names of MCP tools in the description of a tool that runs scripts: `mcp__server__tool(args: …)` declares one.

@@ -52,9 +52,9 @@ impl Overheard {
 
     fn note(&mut self) {
         if let Some(mut listener) = self.listener.take() {
-            let tools = listener.offer.names();
+            let (tools, deferred) = (listener.offer.names(), listener.offer.deferred());
             let mut ledger = listener.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            ledger.offer(listener.id, tools);
+            ledger.offer(listener.id, tools, deferred);
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{Dialect, Relay, RelayOptions};
 
 mod tls;
+mod usage;
 
 const KEY: &str = "sentinel-key-4711";
 

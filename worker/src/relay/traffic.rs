@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use mcproctor_proto::tokens::{ModelUsage, Tokens};
 use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 
 use super::endpoint::Purpose;
@@ -32,6 +33,18 @@ pub(super) enum End {
     },
 }
 
+/// What a response has told of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// The model that it named.
+    pub(super) model: Option<String>,
+    /// What it says was used; `None` when it does not say.
+    pub(super) tokens: Option<Tokens>,
+}
+
+/// Models that are kept apart; an API that names ever new ones fills no memory.
+const MODEL_CAP: usize = 64;
+
 /// Keeps account of requests, refusals and waits.
 ///
 /// Waiting is the union of two kinds of span, so that requests side by side do not count twice:
@@ -55,6 +68,10 @@ pub(super) struct Ledger {
     response_model: Option<String>,
     /// Tools of requests that were answered.
     tools_sent: BTreeSet<String>,
+    tools_deferred: BTreeSet<String>,
+    /// By the model that answered.
+    usage: BTreeMap<Option<String>, ModelUsage>,
+    without_usage: u32,
     last_activity: Instant,
 }
 
@@ -66,6 +83,9 @@ struct Open {
     waiting_since: Option<Instant>,
     /// The tools that it shows the model.
     tools: BTreeSet<String>,
+    /// The tools that it holds back.
+    deferred: BTreeSet<String>,
+    told: Told,
 }
 
 impl Ledger {
@@ -83,6 +103,9 @@ impl Ledger {
             refusal: None,
             response_model: None,
             tools_sent: BTreeSet::new(),
+            tools_deferred: BTreeSet::new(),
+            usage: BTreeMap::new(),
+            without_usage: 0,
             last_activity: now,
         }
     }
@@ -108,15 +131,25 @@ impl Ledger {
                 start: now,
                 waiting_since: Some(now),
                 tools: BTreeSet::new(),
+                deferred: BTreeSet::new(),
+                told: Told::default(),
             },
         );
         id
     }
 
-    /// A request that is open shows the model these tools.
-    pub(super) fn offer(&mut self, id: RequestId, tools: BTreeSet<String>) {
+    /// A request that is open shows the model these tools, and holds those back.
+    pub(super) fn offer(&mut self, id: RequestId, tools: BTreeSet<String>, deferred: BTreeSet<String>) {
         if let Some(open) = self.open.get_mut(&id) {
             open.tools = tools;
+            open.deferred = deferred;
+        }
+    }
+
+    /// What the response has told so far of the request that is open.
+    pub(super) fn told(&mut self, id: RequestId, told: Told) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.told = told;
         }
     }
 
@@ -144,14 +177,15 @@ impl Ledger {
         self.byte(id, now);
         let Some(open) = self.open.remove(&id) else { return };
         if open.purpose == Purpose::Completion {
+            self.account(&end, &open.told);
             match end {
                 End::Succeeded { model } => {
                     self.succeeded = self.succeeded.saturating_add(1);
                     self.response_model = model.or(self.response_model.take());
                     self.refusal.take_if(|(start, _)| *start <= open.start);
-                    self.answered(open.start, open.tools);
+                    self.answered(open.start, open.tools, open.deferred);
                 }
-                End::Left { answered: true } => self.answered(open.start, open.tools),
+                End::Left { answered: true } => self.answered(open.start, open.tools, open.deferred),
                 End::Left { answered: false } => {}
                 End::Refused(refusal) => self.refused(open.start, refusal),
             }
@@ -161,9 +195,36 @@ impl Ledger {
             .retain(|start| oldest.is_some_and(|oldest| oldest < *start));
     }
 
-    fn answered(&mut self, start: Instant, tools: BTreeSet<String>) {
+    /// A response that had begun is paid for, also one that was cut off or broke.
+    fn account(&mut self, end: &End, told: &Told) {
+        match told.tokens {
+            Some(tokens) => {
+                let model = told.model.clone();
+                let known = self.usage.contains_key(&model) || self.usage.len() < MODEL_CAP;
+                let model = model.filter(|_| known);
+                let usage = self.usage.entry(model.clone()).or_insert_with(|| ModelUsage {
+                    model,
+                    ..ModelUsage::default()
+                });
+                usage.responses = usage.responses.saturating_add(1);
+                usage.tokens.add(&tokens);
+            }
+            None => {
+                let begun = match end {
+                    End::Succeeded { .. } => true,
+                    End::Left { answered } => *answered,
+                    End::Refused(refusal) => (200..300).contains(&refusal.status),
+                };
+                self.without_usage = self.without_usage.saturating_add(u32::from(begun));
+            }
+        }
+    }
+
+    fn answered(&mut self, start: Instant, tools: BTreeSet<String>, deferred: BTreeSet<String>) {
         let room = NAME_CAP.saturating_sub(self.tools_sent.len());
         self.tools_sent.extend(tools.into_iter().take(room));
+        let room = NAME_CAP.saturating_sub(self.tools_deferred.len());
+        self.tools_deferred.extend(deferred.into_iter().take(room));
         if let Some(since) = self.refused_since.take_if(|since| *since <= start) {
             self.waits.add(since, start);
         }
@@ -203,6 +264,11 @@ impl Ledger {
             refusal: self.refusal.as_ref().map(|(_, refusal)| refusal.clone()),
             response_model: self.response_model.clone(),
             tools_sent: self.tools_sent.iter().cloned().collect(),
+            tools_deferred: self.tools_deferred.iter().cloned().collect(),
+            usage: self.usage.values().cloned().collect(),
+            requests_without_usage: self.without_usage,
+            limited_requests: 0,
+            held_ms: 0,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Reads out of the copy of a response which model answered, and whether it was an answer.
+//! Reads out of the copy of a response which model answered, whether it was an answer, and what it used.
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use super::content::Decoder;
 use super::credential::Key;
+use super::endpoint::Dialect;
 use super::failure::{Failure, failure_of, failure_of_body, shorten, text};
-use super::traffic::End;
+use super::traffic::{End, Told};
+use super::usage::Used;
 use crate::sse::Events;
 
-/// The longest body or event that is read whole; of a longer JSON response the model is not known.
+/// The longest body or event that is read whole; of a longer one neither the model nor what it used is known.
 const LIMIT: usize = 1024 * 1024;
 
 /// What the copy of a response body says.
@@ -21,6 +23,7 @@ pub(super) struct Reading {
     decoder: Decoder,
     body: Body,
     model: Option<String>,
+    used: Used,
     failure: Option<Failure>,
 }
 
@@ -40,7 +43,7 @@ enum Body {
 }
 
 impl Reading {
-    pub(super) fn new(status: u16, headers: &HeaderMap, retry_after_ms: Option<u64>) -> Self {
+    pub(super) fn new(dialect: Dialect, status: u16, headers: &HeaderMap, retry_after_ms: Option<u64>) -> Self {
         let media_type = headers
             .get(CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
@@ -65,6 +68,7 @@ impl Reading {
             decoder: Decoder::new(headers),
             body,
             model: None,
+            used: Used::new(dialect),
             failure: None,
         }
     }
@@ -75,6 +79,7 @@ impl Reading {
             decoder,
             body,
             model,
+            used,
             failure,
             ..
         } = self;
@@ -90,7 +95,7 @@ impl Reading {
                 any,
             } => events.feed(bytes, |name, data| {
                 *any = true;
-                match step(name, data) {
+                match step(name, data, used) {
                     Step::Begun(named) => {
                         *begun = true;
                         *model = named.or(model.take());
@@ -109,23 +114,39 @@ impl Reading {
         self.failure.is_some() || matches!(self.body, Body::Events { complete: true, .. })
     }
 
+    /// What is known of the response so far; what it used is told of a document only at its end.
+    pub(super) fn told(&self) -> Told {
+        Told {
+            model: self.model.clone(),
+            tokens: self.used.tokens(),
+        }
+    }
+
     /// The response came to its end.
-    pub(super) fn finish(mut self, key: &Key) -> End {
+    pub(super) fn finish(mut self, key: &Key) -> (End, Told) {
+        if let Body::Whole(whole) = &self.body
+            && (200..300).contains(&self.status)
+        {
+            let document = serde_json::from_slice::<Value>(whole).unwrap_or_default();
+            self.model = text(&document, "model");
+            self.used.take(&document);
+            self.failure = document.get("error").and_then(failure_of);
+        }
+        let told = self.told();
+        (self.end(key), told)
+    }
+
+    fn end(mut self, key: &Key) -> End {
         let opaque = matches!(self.decoder, Decoder::Opaque);
         match std::mem::replace(&mut self.body, Body::Whole(Vec::new())) {
             Body::Whole(whole) if !(200..300).contains(&self.status) => {
                 let failure = failure_of_body(&whole);
                 self.refused(failure, key)
             }
-            Body::Whole(whole) => {
-                let document = serde_json::from_slice::<Value>(&whole).unwrap_or_default();
-                match document.get("error").and_then(failure_of) {
-                    Some(failure) => self.refused(failure, key),
-                    None => End::Succeeded {
-                        model: text(&document, "model"),
-                    },
-                }
-            }
+            Body::Whole(_) => match self.failure.take() {
+                Some(failure) => self.refused(failure, key),
+                None => End::Succeeded { model: self.model },
+            },
             Body::Events {
                 begun, complete, any, ..
             } => match self.failure.take() {
@@ -144,12 +165,13 @@ impl Reading {
     }
 
     /// The response broke off.
-    pub(super) fn broken(mut self, why: String, key: &Key) -> End {
+    pub(super) fn broken(mut self, why: String, key: &Key) -> (End, Told) {
+        let told = self.told();
         let failure = self.failure.take().unwrap_or(Failure {
             code: Some("connection_lost".to_owned()),
             message: why,
         });
-        self.refused(failure, key)
+        (self.refused(failure, key), told)
     }
 
     fn refused(&self, failure: Failure, key: &Key) -> End {
@@ -174,17 +196,18 @@ enum Step {
 /// Sources: <https://platform.claude.com/docs/en/build-with-claude/streaming>,
 /// <https://platform.openai.com/docs/api-reference/responses-streaming>,
 /// <https://platform.openai.com/docs/api-reference/chat-streaming>.
-fn step(name: &str, data: &[u8]) -> Step {
+fn step(name: &str, data: &[u8], used: &mut Used) -> Step {
     if data == b"[DONE]" {
         return Step::Complete;
     }
     // Deltas are most of a stream and say nothing here: they are not even parsed.
-    let telling = ["", "message", "error", "message_start", "message_stop"].contains(&name)
+    let telling = ["", "message", "error", "message_start", "message_delta", "message_stop"].contains(&name)
         || (name.starts_with("response.") && name.matches('.').count() == 1);
     if !telling {
         return Step::Other;
     }
     let document = serde_json::from_slice::<Value>(data).unwrap_or_default();
+    used.take(&document);
     let kind = match document.get("type").and_then(Value::as_str) {
         Some(kind) => kind,
         None => name,
@@ -217,17 +240,18 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use super::*;
-    use crate::relay::endpoint::Dialect;
     use mcproctor_proto::agent::Credential;
 
     fn end(status: u16, media_type: &str, body: &str) -> End {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
-        let mut reading = Reading::new(status, &headers, Some(7));
+        let mut reading = Reading::new(Dialect::OpenAi, status, &headers, Some(7));
         for piece in body.as_bytes().chunks(5) {
             reading.feed(piece);
         }
-        reading.finish(&Key::new(Dialect::OpenAi, &Credential::ApiKey("sentinel".to_owned().into())).unwrap())
+        reading
+            .finish(&Key::new(Dialect::OpenAi, &Credential::ApiKey("sentinel".to_owned().into())).unwrap())
+            .0
     }
 
     fn refusal(end: End) -> (u16, Option<String>, String) {

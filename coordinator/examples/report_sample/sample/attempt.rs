@@ -152,6 +152,7 @@ fn attempt(run: &RunRecord, cell: usize, iteration: u32, number: u32, outcome: O
                 .map(|model| format!("{model}-20261015")),
             ..ModelTraffic::default()
         },
+        cost_usd: None,
         evidence: if outcome == Outcome::Failed(FailureClass::AgentError) {
             vec![EvidenceRef {
                 kind: EvidenceKind::Stderr,

@@ -1,10 +1,15 @@
 //! The file as a whole.
 
+use std::collections::BTreeMap;
+
 use super::judge::JudgeSection;
 use super::mcp::McpSection;
+use super::prices;
 use super::report::ReportSection;
 use super::run::RunSection;
 use super::testcases::TestcasesSection;
+use mcproctor_proto::price::Price;
+
 use crate::yaml::{Item, KeyPath, Node, Problems};
 
 /// Everything in the file. A section that is missing although it is needed, or cannot be read, is `None`.
@@ -14,6 +19,7 @@ pub(in crate::config) struct EvalFile {
     pub(in crate::config) run: RunSection,
     pub(in crate::config) report: ReportSection,
     pub(in crate::config) judge: Option<JudgeSection>,
+    pub(in crate::config) prices: BTreeMap<String, Price>,
 }
 
 impl EvalFile {
@@ -32,6 +38,7 @@ impl EvalFile {
         let run = fields.get("run");
         let report = fields.get("report");
         let judge = fields.get("judge");
+        let prices = fields.get("prices");
         fields.finish(problems);
         Some(Self {
             mcp: mcp.and_then(|item| McpSection::read(&item, problems)),
@@ -43,6 +50,9 @@ impl EvalFile {
                 .and_then(|item| ReportSection::read(&item, problems))
                 .unwrap_or_default(),
             judge: judge.and_then(|item| JudgeSection::read(&item, problems)),
+            prices: prices
+                .and_then(|item| prices::read(&item, problems))
+                .unwrap_or_default(),
         })
     }
 }

@@ -3,9 +3,11 @@
 //! Ranges, paths, addresses and credentials are the second pass's work.
 
 mod agent;
+mod amount;
 mod eval_file;
 mod judge;
 mod mcp;
+mod prices;
 mod report;
 mod run;
 mod sandbox;

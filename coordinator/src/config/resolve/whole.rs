@@ -7,6 +7,7 @@ use super::path::resolve_path;
 use super::run::resolve_run;
 use crate::config::file::{EvalFile, ReportSection, TestcasesSection};
 use crate::config::settings::{Config, ReportFormat, ReportSettings, Source};
+use crate::price::Prices;
 use crate::yaml::Problems;
 
 /// `None` means that there is something in `problems`.
@@ -29,6 +30,7 @@ pub(in crate::config) fn resolve(file: &EvalFile, context: &Context<'_>, problem
         run: run?,
         report: report?,
         judge: judge.map_or(Some(None), |judge| judge.map(Some))?,
+        prices: Prices::new(file.prices.clone()),
         notices: Vec::new(),
     };
     config.notices.extend(config.too_short());

@@ -3,7 +3,6 @@
 use mcproctor_proto::turn::Usage;
 
 use crate::outcome::Outcome;
-use crate::report::iteration::usage_of;
 use crate::report::tally::counts;
 use crate::report::{Iteration, Tally};
 use crate::stats::{RepeatsAlike, Spread, spread};
@@ -87,7 +86,7 @@ impl Group {
             self.waiting += 1;
             return;
         };
-        let usage = usage_of(result);
+        let usage = result.usage();
         self.attempts.add(result.outcome);
         self.tally.add(result.outcome);
         self.usage.add(&usage);

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 
 use crate::outcome::{FailureClass, Outcome};
 use crate::record::{AttemptRecord, ExpectationResult};
-use crate::report::iteration::usage_of;
 use crate::report::text::cut;
 use crate::report::time::rfc3339;
 use crate::report::{EarlierAttempt, Iteration, ReportError, RunData};
@@ -165,7 +164,7 @@ impl<'a> ResultView<'a> {
                 None => format!("{}: {}", refusal.status, refusal.message),
             }),
             model_waiting_ms: result.traffic.waiting_ms,
-            usage: usage_of(result),
+            usage: result.usage(),
             expectations: &result.expectations,
             turns: result.turns.iter().map(TurnView::of).collect(),
             calls: result

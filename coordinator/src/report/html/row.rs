@@ -6,8 +6,8 @@ use mcproctor_proto::call::ToolCall;
 use serde::Serialize;
 
 use crate::outcome::Outcome;
+use crate::record::AttemptRecord;
 use crate::report::Iteration;
-use crate::report::iteration::usage_of;
 use crate::report::text::cut;
 
 /// Reasons are cut here.
@@ -44,7 +44,7 @@ pub(super) struct RowView {
 impl RowView {
     pub(super) fn of(iteration: &Iteration, piece: Option<u32>) -> Self {
         let result = iteration.result.as_ref();
-        let usage = result.map(usage_of).unwrap_or_default();
+        let usage = result.map(AttemptRecord::usage).unwrap_or_default();
         let turns = result.map_or(&[][..], |result| &result.turns);
         Self {
             iteration: iteration.number,

@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 
 use crate::outcome::Outcome;
 use crate::record::{ExpectationResult, RunRecord};
-use crate::report::iteration::usage_of;
 use crate::report::text::cut;
 use crate::report::{EarlierAttempt, Iteration};
 
@@ -172,7 +171,7 @@ impl<'a> IterationView<'a> {
                 duration_ms: result.duration_ms,
                 worker: &result.worker,
                 sandbox: result.sandbox.name(),
-                usage: usage_of(result),
+                usage: result.usage(),
                 turns: result.turns.iter().map(TurnView::of).collect(),
                 calls: result.calls.iter().map(CallView::of).collect(),
                 expectations: &result.expectations,

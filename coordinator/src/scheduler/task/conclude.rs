@@ -143,7 +143,8 @@ impl Task {
             self.finished.invalid += 1;
         }
         let said = std::mem::take(&mut attempt.asked.said);
-        let record = Box::new(record_of(attempt, report, verdict, expectations, last));
+        let cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
+        let record = Box::new(record_of(attempt, report, verdict, expectations, cost_usd, last));
         self.storing.insert(lease.attempt.clone());
         let (store, stored) = (self.store.clone(), self.stored.clone());
         let run = self.work.run.id.clone();
@@ -223,6 +224,7 @@ fn record_of(
     report: AttemptReport,
     verdict: Verdict,
     expectations: Vec<ExpectationResult>,
+    cost_usd: Option<f64>,
     last: bool,
 ) -> AttemptRecord {
     let conversation = attempt.conversation;
@@ -243,6 +245,7 @@ fn record_of(
         expectations,
         exposures: conversation.exposures,
         traffic: conversation.traffic,
+        cost_usd,
         evidence: report.evidence,
     }
 }

@@ -12,6 +12,12 @@ fn names(body: &str) -> Vec<String> {
     told.remove(0)
 }
 
+fn deferred(body: &str) -> Vec<String> {
+    let mut offer = Offer::default();
+    offer.feed(body.as_bytes());
+    offer.deferred().into_iter().collect()
+}
+
 #[test]
 fn messages_and_chat_completions_name_tools_each_in_their_way() {
     let schema = r#"{"type":"object","properties":{"name":{"type":"string"},"tools":{"type":"array"}}}"#;
@@ -36,6 +42,7 @@ fn a_deferred_tool_counts_once_it_is_referred_to() {
         )
     };
     assert_eq!(names(&request("")), ["ToolSearch", "mcp__s__c"]);
+    assert_eq!(deferred(&request("")), ["mcp__s__a", "mcp__s__b"]);
     assert_eq!(
         names(&request(r#"{"type":"tool_reference","tool_name":"mcp__s__b"}"#)),
         ["ToolSearch", "mcp__s__b", "mcp__s__c"]
@@ -60,6 +67,7 @@ fn responses_name_tools_in_namespaces_and_in_items() {
         names(request),
         ["functions.wait", "mcp__s.a", "mcp__s.b", "view_image", "web_search"]
     );
+    assert_eq!(deferred(request), ["mcp__s.b"]);
 }
 
 #[test]
