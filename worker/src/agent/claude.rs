@@ -13,8 +13,8 @@ use self::stream::Stream;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::login::{self, PLACEHOLDER_KEY, PLACEHOLDER_TOKEN};
-use super::{maker, mcp_config};
 use super::program::{Program, find};
+use super::{maker, mcp_config};
 
 /// The host of its maker's API.
 const MAKER: &str = "api.anthropic.com";

@@ -112,7 +112,11 @@ impl Codex {
             let base = toml_string(&format!("{}/v1", url.trim_end_matches('/')));
             settings.push(format!("model_provider=\"{PROVIDER}\""));
             // Another API may not know what only the maker's does.
-            let name = if maker::is_at(&self.agent, MAKER_HOST) { MAKER } else { PROVIDER };
+            let name = if maker::is_at(&self.agent, MAKER_HOST) {
+                MAKER
+            } else {
+                PROVIDER
+            };
             settings.push(format!(
                 "model_providers.{PROVIDER}={{name=\"{name}\",base_url={base},wire_api=\"responses\",env_key=\"{KEY_VARIABLE}\"}}"
             ));

@@ -76,7 +76,10 @@ fn beside_its_own_tools_it_loads_tools_as_it_does_without_a_relay() {
         value(&claude.invocation(0, "hi").unwrap(), "ENABLE_TOOL_SEARCH")
     };
     assert_eq!(loading(None, None).as_deref(), Some("true"));
-    assert_eq!(loading(Some("https://api.anthropic.com"), None).as_deref(), Some("true"));
+    assert_eq!(
+        loading(Some("https://api.anthropic.com"), None).as_deref(),
+        Some("true")
+    );
     assert_eq!(
         loading(Some("http://gateway.example"), None),
         None,
