@@ -161,7 +161,10 @@ fn slow_how_tools_were_loaded_is_recorded_as_it_was_seen() {
     );
     let told = |agent: &str| {
         let start = format!("notice: agent {agent}: ");
-        let lines = ran.stdout.lines().filter(|line| line.contains(&start));
+        let lines = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains(&start) && line.contains("tool definitions"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(

@@ -72,7 +72,10 @@ impl Results {
         let index = result.cell as usize;
         let Some(cell) = self.cells.get_mut(index) else { return };
         cell.add(result);
-        let kind = self.run.agent_of(index).and_then(|agent| AgentKind::from_name(&agent.kind));
+        let kind = self
+            .run
+            .agent_of(index)
+            .and_then(|agent| AgentKind::from_name(&agent.kind));
         let agent = index.checked_div(self.run.test_cases.len());
         if let Some(seen) = agent.and_then(|agent| self.agents.get_mut(agent)) {
             seen.add(kind, result);
