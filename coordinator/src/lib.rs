@@ -24,6 +24,7 @@ pub mod judge;
 pub mod outcome;
 pub mod validation;
 
+pub mod loading;
 pub mod reach;
 pub mod record;
 pub mod store;

@@ -1,5 +1,6 @@
 //! What is kept of a run: the shapes that go into the store and come out of it into reports.
 
+use mcproctor_proto::agent::ToolLoading;
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceRef;
@@ -108,6 +109,9 @@ pub struct AgentRecord {
     pub sandbox: SandboxLevel,
     /// Whether it has tools of its own: `none` or `default`.
     pub builtin_tools: String,
+    /// How the config asked for tools to be loaded; what its kind does by itself when absent.
+    #[serde(default)]
+    pub tool_loading: Option<ToolLoading>,
     /// Whether it runs with the user's own login, in the user's own home.
     pub own_login: bool,
 }

@@ -108,6 +108,86 @@ fn slow_a_tool_that_is_searched_for_reaches_the_model_once_it_is_found() {
 }
 
 #[test]
+fn slow_how_tools_were_loaded_is_recorded_as_it_was_seen() {
+    let mut bed = bed("[call]", &["get_current_weather"]);
+    let agent = |mut agent: Value, name: &str, settings: &[(&str, Value)]| {
+        agent["name"] = json!(name);
+        for (key, value) in settings {
+            agent[*key] = value.clone();
+        }
+        agent
+    };
+    let (claude, codex) = (bed.claude(), bed.codex());
+    let overruled = json!({ "CLAUDE_CODE_MAX_RETRIES": "2", "ENABLE_TOOL_SEARCH": "false" });
+    let own_tools = ("builtinTools", json!("default"));
+    let (upfront, deferred) = (("toolLoading", json!("upfront")), ("toolLoading", json!("deferred")));
+    let of_codex = |model| ("model", json!(model));
+    bed.agents(&[
+        agent(claude.clone(), "by-itself", &[]),
+        agent(claude.clone(), "upfront", &[own_tools.clone(), upfront]),
+        agent(claude.clone(), "deferred", std::slice::from_ref(&deferred)),
+        agent(claude, "overruled", &[own_tools, deferred, ("env", overruled)]),
+        agent(codex.clone(), "plain", &[]),
+        agent(codex.clone(), "searching", &[of_codex("gpt-5.5")]),
+        agent(codex, "scripting", &[of_codex("gpt-6-sol")]),
+    ]);
+    let ran = bed.run(&["-i", "1"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let results = bed.results();
+    assert_eq!(results.verdicts(), ["passed"; 7]);
+    let agents = results["run"]["agents"].as_array().unwrap();
+    let seen: Vec<_> = agents
+        .iter()
+        .map(|agent| {
+            (
+                agent["name"].as_str().unwrap(),
+                &agent["toolLoading"],
+                &agent["toolLoadingSeen"],
+            )
+        })
+        .collect();
+    let (upfront, deferred) = (json!("upfront"), json!("deferred"));
+    assert_eq!(
+        seen,
+        [
+            ("by-itself", &Value::Null, &json!(["upfront"])),
+            ("upfront", &upfront, &json!(["upfront"])),
+            ("deferred", &deferred, &json!(["deferred"])),
+            ("overruled", &deferred, &json!(["upfront"])),
+            ("plain", &Value::Null, &json!(["upfront"])),
+            ("searching", &Value::Null, &json!(["deferred"])),
+            ("scripting", &Value::Null, &json!(["unknown"])),
+        ]
+    );
+    let told = |agent: &str| {
+        let start = format!("notice: agent {agent}: ");
+        let lines = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains(&start) && line.contains("tool definitions"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(
+        told("upfront")[0].contains("by itself claude defers them"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        told("overruled")[0].contains("were seen to be sent up front"),
+        "{}",
+        ran.stdout
+    );
+    let counts = ["by-itself", "upfront", "deferred", "overruled", "plain"].map(|agent| told(agent).len());
+    assert_eq!(counts, [0, 1, 1, 1, 0], "{}", ran.stdout);
+    let searching = &results.iterations()[5]["traffic"];
+    let found = json!("mcp__mcp_under_test.get_current_weather");
+    for list in ["toolsSent", "toolsDeferred"] {
+        assert!(searching[list].as_array().unwrap().contains(&found), "{searching}");
+    }
+    bed.wait_until_nothing_runs();
+}
+
+#[test]
 fn slow_calls_side_by_side_are_each_counted() {
     let mut bed = bed("[parallel]", &["get_forecast", "get_forecast"]);
     assert_eq!(with_both(&mut bed, 1, 0).verdicts(), ["passed"; 2]);

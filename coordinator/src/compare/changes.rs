@@ -58,7 +58,7 @@ pub(super) fn servers(a: &Side<'_>, b: &Side<'_>) -> BTreeSet<String> {
 
 type AgentFact = (&'static str, fn(&Side<'_>) -> String);
 
-const AGENT_FACTS: [AgentFact; 8] = [
+const AGENT_FACTS: [AgentFact; 9] = [
     ("agent", |side| agent(side, |agent| Some(agent.name.clone()))),
     ("kind of agent", |side| agent(side, |agent| Some(agent.kind.clone()))),
     ("agent version", |side| agent(side, |agent| agent.version.clone())),
@@ -79,6 +79,7 @@ const AGENT_FACTS: [AgentFact; 8] = [
     ("the agent's own tools", |side| {
         agent(side, |agent| Some(agent.builtin_tools.clone()))
     }),
+    ("tool definitions", |side| listed(side.seen().loadings.iter().copied())),
     ("login", |side| {
         agent(side, |agent| {
             Some(if agent.own_login { "the user's own" } else { "a key" }.to_owned())

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mcproctor_proto::agent::AgentKind;
 use serde::Serialize;
 
+use crate::loading::in_effect;
 use crate::outcome::{FailureClass, InvalidCause, Outcome};
 use crate::record::{AttemptRecord, RunRecord, RunState};
 use crate::stats::Count;
@@ -40,6 +42,8 @@ pub(super) struct Seen {
     pub(super) servers: BTreeMap<String, BTreeMap<Face, u64>>,
     pub(super) models: BTreeSet<String>,
     pub(super) sandboxes: BTreeSet<&'static str>,
+    /// How tools reached the model.
+    pub(super) loadings: BTreeSet<&'static str>,
 }
 
 /// What a server said of itself.
@@ -68,9 +72,13 @@ impl Results {
         let index = result.cell as usize;
         let Some(cell) = self.cells.get_mut(index) else { return };
         cell.add(result);
+        let kind = self
+            .run
+            .agent_of(index)
+            .and_then(|agent| AgentKind::from_name(&agent.kind));
         let agent = index.checked_div(self.run.test_cases.len());
         if let Some(seen) = agent.and_then(|agent| self.agents.get_mut(agent)) {
-            seen.add(result);
+            seen.add(kind, result);
         }
     }
 }
@@ -107,8 +115,10 @@ impl Cell {
 }
 
 impl Seen {
-    fn add(&mut self, result: &AttemptRecord) {
+    fn add(&mut self, kind: Option<AgentKind>, result: &AttemptRecord) {
         self.sandboxes.insert(result.sandbox.name());
+        self.loadings
+            .extend(kind.map(|kind| in_effect(kind, &result.traffic).words()));
         let reported = result.turns.iter().filter_map(|turn| turn.model.as_ref());
         for model in result.traffic.response_model.iter().chain(reported) {
             if self.models.len() < MOST_KINDS {

@@ -40,6 +40,7 @@ static NOTHING_SEEN: Seen = Seen {
     servers: BTreeMap::new(),
     models: BTreeSet::new(),
     sandboxes: BTreeSet::new(),
+    loadings: BTreeSet::new(),
 };
 
 impl<'a> Side<'a> {

@@ -6,6 +6,7 @@ use mcproctor_proto::id::RunId;
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
+use crate::loading;
 use crate::record::{AgentRecord, RunRecord, TestCaseRecord};
 use crate::testcase::{TestCase, fingerprint};
 
@@ -41,6 +42,7 @@ pub fn plan(
                 agent.name
             ));
         }
+        notices.extend(loading::notice(agent));
     }
     let record = RunRecord {
         id: run_id(now_unix_ms),
@@ -77,6 +79,7 @@ fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel) -
             BuiltinTools::Default => "default",
         }
         .to_owned(),
+        tool_loading: agent.tool_loading,
         own_login: matches!(agent.credential, Credential::OwnLogin),
     }
 }

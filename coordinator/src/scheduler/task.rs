@@ -71,6 +71,8 @@ struct Task {
     reading: HashSet<AttemptId>,
     stored: Sender<Stored>,
     asking: Asking,
+    /// Agents of which it was said that their tools are not loaded as they were asked to be, by index.
+    surprised: HashSet<usize>,
     finished: Finished,
 }
 
@@ -99,6 +101,7 @@ pub async fn run(
         reading: HashSet::new(),
         stored,
         asking: Asking::default(),
+        surprised: HashSet::new(),
         finished: Finished::default(),
     };
     let mut tick = tokio::time::interval(TICK);

@@ -277,6 +277,7 @@ fn agent(name: &str) -> AgentRecord {
         version: Some("2.1.197".to_owned()),
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
+        tool_loading: None,
         own_login: false,
     }
 }

@@ -21,6 +21,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         version: None,
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
+        tool_loading: None,
         own_login: false,
     };
     let case = |name: &str| TestCaseRecord {

@@ -12,10 +12,17 @@ use self::stream::Stream;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::login::{self, PLACEHOLDER_KEY};
+use super::maker;
 use super::program::{Program, find};
 
 /// The name under which Codex knows the relay.
 const PROVIDER: &str = "mcproctor";
+
+/// What Codex calls its maker. A provider of this name is asked in the same words as the one that is built in.
+const MAKER: &str = "OpenAI";
+
+/// The host of its maker's API.
+const MAKER_HOST: &str = "api.openai.com";
 
 /// The variable that holds the placeholder key.
 const KEY_VARIABLE: &str = "MCPROCTOR_MODEL_KEY";
@@ -104,8 +111,14 @@ impl Codex {
         if let Some(url) = &self.place.model_url {
             let base = toml_string(&format!("{}/v1", url.trim_end_matches('/')));
             settings.push(format!("model_provider=\"{PROVIDER}\""));
+            // Another API may not know what only the maker's does.
+            let name = if maker::is_at(&self.agent, MAKER_HOST) {
+                MAKER
+            } else {
+                PROVIDER
+            };
             settings.push(format!(
-                "model_providers.{PROVIDER}={{name=\"{PROVIDER}\",base_url={base},wire_api=\"responses\",env_key=\"{KEY_VARIABLE}\"}}"
+                "model_providers.{PROVIDER}={{name=\"{name}\",base_url={base},wire_api=\"responses\",env_key=\"{KEY_VARIABLE}\"}}"
             ));
         }
         let servers: Vec<String> = self

@@ -13,6 +13,7 @@ mod error;
 mod escape;
 mod json_line;
 mod login;
+mod maker;
 mod mcp_config;
 mod minimal;
 mod program;

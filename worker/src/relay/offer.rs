@@ -82,7 +82,7 @@ struct Frame {
     kind: String,
     /// It is named to the model only once it is searched for.
     deferred: bool,
-    /// Tools of a namespace.
+    /// Tools of a namespace, or of an item.
     inner: Vec<Named>,
     scripted: Mentions,
 }
@@ -186,16 +186,29 @@ impl Reader {
                 }
             }
             Place::Tool => {
-                // The list it stands in, and the namespace around that.
+                // The list it stands in, and what is around that: the request, a namespace, or an item that brings it along.
                 let around = self.stack.len().checked_sub(2).and_then(|at| self.stack.get_mut(at));
-                let namespace = around.filter(|around| around.place == Place::Tool);
+                let around = around.filter(|around| matches!(around.place, Place::Tool | Place::Item));
                 let names = frame.names();
-                match namespace {
-                    Some(namespace) => {
-                        let room = NAME_CAP.saturating_sub(namespace.inner.len());
-                        namespace.inner.extend(names.into_iter().take(room));
+                match around {
+                    Some(around) => {
+                        let room = NAME_CAP.saturating_sub(around.inner.len());
+                        around.inner.extend(names.into_iter().take(room));
                     }
                     None => names.into_iter().for_each(|named| self.emit(named)),
+                }
+            }
+            Place::Item => {
+                let found = frame.kind == "tool_search_output";
+                for named in frame.inner {
+                    // What was found is shown, though it is still marked as a tool that has to be searched for.
+                    if found && named.deferred {
+                        self.emit(Named {
+                            name: named.name.clone(),
+                            deferred: false,
+                        });
+                    }
+                    self.emit(named);
                 }
             }
             Place::Said if frame.kind == "tool_reference" => self.emit(Named {
@@ -221,7 +234,7 @@ impl Frame {
             (Place::Tool | Place::Function, Key::Name) | (Place::Said, Key::ToolName) => {
                 text.clone_into(&mut self.name)
             }
-            (Place::Tool | Place::Said, Key::Type) => text.clone_into(&mut self.kind),
+            (Place::Tool | Place::Item | Place::Said, Key::Type) => text.clone_into(&mut self.kind),
             _ => {}
         }
     }

@@ -61,6 +61,19 @@ scenarios:
 }
 
 #[tokio::test]
+async fn claude_with_its_own_tools_defers_those_of_servers_as_without_a_relay() {
+    let scenario = "scenarios: [{when: cities, steps: [{call: list_cities}, {answer: 'Found: {result}'}]}]";
+    let mut seat = Seat::take(KIND, scenario, |agent, _| agent.builtin_tools = BuiltinTools::Default).await;
+    let reading = seat.turn(0, "Which cities?").await;
+    let offered = seat.offered(0);
+    for tool in ["ToolSearch", "Bash", "Edit"] {
+        assert!(offered.contains(&tool.to_owned()), "{offered:?}");
+    }
+    assert!(!offered.iter().any(|tool| tool.starts_with("mcp__")), "{offered:?}");
+    assert!(reading.reply.contains("Vienna"), "{}", seat.transcript());
+}
+
+#[tokio::test]
 async fn claude_shows_a_token_where_it_has_one() {
     let scenario = "scenarios: [{when: hi, steps: [{answer: hello}]}]";
     let mut seat = Seat::take(KIND, scenario, |agent, _| {

@@ -85,6 +85,23 @@ scenarios:
 }
 
 #[tokio::test]
+async fn codex_with_a_model_that_searches_for_tools_is_read_the_same() {
+    let scenario = "scenarios: [{when: cities, steps: [{call: list_cities}, {answer: 'Found: {result}'}]}]";
+    let mut seat = Seat::take(KIND, scenario, |agent, _| agent.model = Some("gpt-5.5".to_owned())).await;
+    let reading = seat.turn(0, "Which cities?").await;
+    let offered = seat.offered(0);
+    assert!(offered.contains(&"tool_search".to_owned()), "{offered:?}");
+    assert!(!offered.iter().any(|tool| tool.contains("weather")), "{offered:?}");
+    assert!(reading.reply.contains("Vienna"), "{}", seat.transcript());
+    assert_eq!(
+        (reading.reported_calls, reading.escapes.len()),
+        (Some(1), 0),
+        "{}",
+        seat.transcript()
+    );
+}
+
+#[tokio::test]
 async fn several_agents_run_side_by_side_without_meeting() {
     let scenario = "
 scenarios:

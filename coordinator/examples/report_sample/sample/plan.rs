@@ -95,6 +95,7 @@ pub(super) fn agent(
         version: version.map(str::to_owned),
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
+        tool_loading: None,
         own_login,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcproctor_proto::agent::AgentKind;
 
+use crate::loading::{Loading, in_effect};
 use crate::record::{AttemptRecord, RunRecord};
 use crate::report::judge::JudgeFigures;
 use crate::report::pass::{Findings, walk};
@@ -40,6 +41,8 @@ pub struct Figures {
     pub models: Vec<BTreeSet<String>>,
     /// Sandbox levels that attempts really ran in, by agent index.
     pub sandboxes: Vec<BTreeSet<&'static str>>,
+    /// How tools were seen to reach the model, by agent index.
+    pub loadings: Vec<BTreeSet<Loading>>,
     /// What the judge said, over the results that passed or failed, and by cell.
     pub judge: JudgeFigures,
     /// When the last attempt ended, in milliseconds of Unix time; `None` before the first.
@@ -84,6 +87,7 @@ impl Figures {
             servers: ServersSeen::default(),
             models: vec![BTreeSet::new(); run.agents.len()],
             sandboxes: vec![BTreeSet::new(); run.agents.len()],
+            loadings: vec![BTreeSet::new(); run.agents.len()],
             judge: JudgeFigures::of(run),
             last_end_unix_ms: None,
             tools: Tools::default(),
@@ -159,6 +163,13 @@ impl Figures {
         }
         if let Some(known) = self.sandboxes.get_mut(agent) {
             known.insert(result.sandbox.name());
+        }
+        let kind = run
+            .agents
+            .get(agent)
+            .and_then(|agent| AgentKind::from_name(&agent.kind));
+        if let (Some(known), Some(kind)) = (self.loadings.get_mut(agent), kind) {
+            known.insert(in_effect(kind, &result.traffic));
         }
     }
 }

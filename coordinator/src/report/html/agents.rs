@@ -1,6 +1,7 @@
 //! Agents compared.
 
-use crate::record::RunRecord;
+use crate::loading::Loading;
+use crate::record::{AgentRecord, RunRecord};
 use crate::report::suite::{Suite, suite};
 use crate::report::{Figures, Group};
 use crate::stats::{PassHatK, RepeatsAlike};
@@ -55,6 +56,7 @@ impl AgentView {
                         other => other.to_owned(),
                     },
                 ));
+                facts.extend(loadings(agent, figures, index).map(|words| ("tool definitions", words)));
                 Some(Self::of(agent.name.clone(), facts, agent.own_login, group, &suite))
             })
             .collect()
@@ -123,4 +125,16 @@ fn sandboxes(planned: &'static str, figures: &Figures, agent: usize) -> String {
             .filter(|level| **level != planned),
     );
     levels.join(", ")
+}
+
+/// How tools were loaded, and how they were asked to be where that is something else.
+fn loadings(agent: &AgentRecord, figures: &Figures, index: usize) -> Option<String> {
+    let seen = figures.loadings.get(index).filter(|seen| !seen.is_empty())?;
+    let words: Vec<&str> = seen.iter().map(|loading| loading.words()).collect();
+    let words = words.join(", ");
+    let asked = agent.tool_loading.map(Loading::from);
+    Some(match asked.filter(|asked| seen.iter().any(|seen| seen != asked)) {
+        Some(asked) => format!("{words} (asked for: {})", asked.words()),
+        None => words,
+    })
 }

@@ -1,5 +1,6 @@
 //! The first lines of the page: what was run, and what it came to.
 
+use crate::loading;
 use crate::record::{RunRecord, RunState};
 use crate::report::gate::Gate;
 use crate::report::time::{readable, rfc3339};
@@ -252,6 +253,9 @@ fn notices(run: &RunRecord, figures: &Figures) -> Vec<String> {
     let mut notices = run.notices.clone();
     for agent in run.agents.iter().filter(|agent| agent.own_login) {
         notices.push(format!("{}: own login, not isolated.", agent.name));
+    }
+    for (agent, seen) in run.agents.iter().zip(&figures.loadings) {
+        notices.extend(seen.iter().find_map(|seen| loading::surprise(agent, *seen)));
     }
     for (cell, server) in figures.servers.drifted().take(20) {
         if let (Some(agent), Some(case)) = (run.agent_of(cell), run.test_case_of(cell)) {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use mcproctor_proto::agent::ToolLoading;
 use mcproctor_proto::id::RunId;
 use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
 use crate::expectation::Expectations;
+use crate::loading::Loading;
 use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
 use crate::report::gate::Gate;
 use crate::report::time::rfc3339;
@@ -84,6 +86,10 @@ struct AgentView<'a> {
     version: Option<&'a str>,
     sandbox: &'a str,
     builtin_tools: &'a str,
+    /// What was asked for; `null` for what the kind does by itself.
+    tool_loading: Option<ToolLoading>,
+    /// What the relay saw in effect.
+    tool_loading_seen: Vec<Loading>,
     own_login: bool,
 }
 
@@ -144,7 +150,8 @@ impl<'a> RunView<'a> {
                 .agents
                 .iter()
                 .zip(&figures.models)
-                .map(|(agent, models)| AgentView {
+                .zip(&figures.loadings)
+                .map(|((agent, models), loadings)| AgentView {
                     name: &agent.name,
                     kind: &agent.kind,
                     model: agent.model.as_deref(),
@@ -152,6 +159,8 @@ impl<'a> RunView<'a> {
                     version: agent.version.as_deref(),
                     sandbox: agent.sandbox.name(),
                     builtin_tools: &agent.builtin_tools,
+                    tool_loading: agent.tool_loading,
+                    tool_loading_seen: loadings.iter().copied().collect(),
                     own_login: agent.own_login,
                 })
                 .collect(),

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::assignment::{AttemptReport, SandboxLevel};
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::id::Lease;
+use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::worker::Order;
 
 use super::asked::LastWord;
 use super::{Attempt, Stored, Task};
 use crate::conversation::Conversation;
-use crate::event::AttemptKey;
+use crate::event::{AttemptKey, Event};
+use crate::loading::{Loading, in_effect, surprise};
 use crate::outcome::{Facts, InvalidCause, Next, Outcome, Verdict, decide};
 use crate::record::{AttemptRecord, ExpectationResult, TestCaseRecord};
 use crate::scheduler::state::Conclusion;
@@ -97,6 +100,21 @@ impl Task {
         }
     }
 
+    /// Says, once an agent, that tools reach the model otherwise than they were asked to.
+    fn tell_of_loading(&mut self, cell: usize, traffic: &ModelTraffic) {
+        let run = &self.work.run;
+        let (Some(agent), Some(index)) = (run.agent_of(cell), cell.checked_div(run.test_cases.len())) else {
+            return;
+        };
+        let kind = AgentKind::from_name(&agent.kind);
+        let seen = kind.map_or(Loading::Unknown, |kind| in_effect(kind, traffic));
+        if let Some(text) = surprise(agent, seen)
+            && self.surprised.insert(index)
+        {
+            self.events.say(Event::Notice { text });
+        }
+    }
+
     /// Gives the attempt its verdict and hands its record to the store.
     pub(super) fn conclude(&mut self, last: LastWord, ended: Ended) {
         let LastWord {
@@ -145,6 +163,7 @@ impl Task {
         if last && matches!(verdict.outcome, Outcome::Invalid(_)) {
             self.finished.invalid += 1;
         }
+        self.tell_of_loading(slot.cell as usize, &attempt.conversation.traffic);
         let said = std::mem::take(&mut attempt.asked.said);
         let cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
         let record = Box::new(record_of(attempt, report, verdict, expectations, cost_usd, last));

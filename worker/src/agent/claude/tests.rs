@@ -66,6 +66,29 @@ fn only_the_tools_of_the_server_are_left_by_default() {
 }
 
 #[test]
+fn beside_its_own_tools_it_loads_tools_as_it_does_without_a_relay() {
+    let loading = |base_url: Option<&str>, asked| {
+        let mut claude = claude(|agent, _| {
+            agent.builtin_tools = BuiltinTools::Default;
+            agent.base_url = base_url.map(str::to_owned);
+            agent.tool_loading = asked;
+        });
+        value(&claude.invocation(0, "hi").unwrap(), "ENABLE_TOOL_SEARCH")
+    };
+    assert_eq!(loading(None, None).as_deref(), Some("true"));
+    assert_eq!(
+        loading(Some("https://api.anthropic.com"), None).as_deref(),
+        Some("true")
+    );
+    assert_eq!(
+        loading(Some("http://gateway.example"), None),
+        None,
+        "it knows what to do at an API that is not its maker's"
+    );
+    assert_eq!(loading(None, Some(ToolLoading::Upfront)).as_deref(), Some("false"));
+}
+
+#[test]
 fn the_real_key_goes_nowhere_near_the_agent() {
     let mut claude = claude(|agent, _| {
         agent

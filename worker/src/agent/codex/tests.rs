@@ -85,6 +85,21 @@ fn the_real_key_goes_nowhere_near_the_agent() {
 }
 
 #[test]
+fn it_speaks_to_the_relay_as_to_its_maker_unless_the_api_is_another() {
+    let provider = |base_url: Option<&str>| {
+        let mut codex = codex(|agent, _| agent.base_url = base_url.map(str::to_owned));
+        let args = codex.invocation(0, "hi").unwrap().args;
+        args.into_iter()
+            .find(|arg| arg.starts_with("model_providers."))
+            .unwrap()
+    };
+    for maker in [None, Some("https://api.openai.com/v1")] {
+        assert!(provider(maker).contains(r#"name="OpenAI""#));
+    }
+    assert!(provider(Some("http://gateway.example/v1")).contains(r#"name="mcproctor""#));
+}
+
+#[test]
 fn its_own_login_keeps_its_home_and_its_provider() {
     let mut codex = codex(|agent, place| {
         agent.credential = Credential::OwnLogin;

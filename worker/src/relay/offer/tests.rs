@@ -70,6 +70,23 @@ fn responses_name_tools_in_namespaces_and_in_items() {
     assert_eq!(deferred(request), ["mcp__s.b"]);
 }
 
+/// As codex sends what a model found through its search: still marked.
+#[test]
+fn a_tool_that_codex_found_is_shown_and_still_one_that_had_to_be_found() {
+    let tools = r#""tools":[{"type":"namespace","name":"mcp__s","tools":[{"type":"function","name":"a","defer_loading":true}]}]"#;
+    let request = |item: &str| format!(r#"{{"tools":[{{"type":"tool_search"}}],"input":[{{{item}}}]}}"#);
+    for item in [
+        format!(r#""type":"tool_search_output",{tools}"#),
+        format!(r#"{tools},"type":"tool_search_output""#),
+    ] {
+        assert_eq!(names(&request(&item)), ["mcp__s.a", "tool_search"]);
+        assert_eq!(deferred(&request(&item)), ["mcp__s.a"]);
+    }
+    let other = request(&format!(r#""type":"additional_tools",{tools}"#));
+    assert_eq!(names(&other), ["tool_search"]);
+    assert_eq!(deferred(&other), ["mcp__s.a"]);
+}
+
 #[test]
 fn a_script_tool_brings_those_that_it_declares() {
     let description = r"Such as `await tools.mcp__ologs__get_profile(...)`.\n\ndeclare const tools: {\n  mcp__s__a(args: { city: string }): Promise<any>;\nmcp__s__b(args: {}): Promise<any>; }";
