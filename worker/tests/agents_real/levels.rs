@@ -15,7 +15,7 @@ pub(super) const LAUNCHER: &str = "MCPROCTOR_TEST_LAUNCHER";
 const NOBODY: &str = "65534";
 
 fn require(level: SandboxLevel) {
-    if let Err(why) = ability(level) {
+    if let Err(why) = ability(level, DEFAULT_IMAGE) {
         panic!("this machine cannot hold an agent in `{level}`: {why}");
     }
 }
