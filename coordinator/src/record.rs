@@ -106,6 +106,9 @@ pub struct AgentRecord {
     pub version: Option<String>,
     /// What holds it.
     pub sandbox: SandboxLevel,
+    /// The image of its containers, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// Whether it has tools of its own: `none` or `default`.
     pub builtin_tools: String,
     /// Whether it runs with the user's own login, in the user's own home.

@@ -94,6 +94,20 @@ mod bubblewrap {
     }
 }
 
+mod container {
+    use super::*;
+
+    #[tokio::test]
+    async fn claude_works_and_is_confined() {
+        everything(AgentKind::Claude, SandboxLevel::Container).await;
+    }
+
+    #[tokio::test]
+    async fn codex_works_and_is_confined() {
+        everything(AgentKind::Codex, SandboxLevel::Container).await;
+    }
+}
+
 /// Runs the tests above at `level` as an ordinary user.
 fn again_as_nobody(level: &str) {
     let folder = tempfile::tempdir().unwrap();

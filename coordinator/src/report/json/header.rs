@@ -83,6 +83,8 @@ struct AgentView<'a> {
     models_seen: Vec<&'a str>,
     version: Option<&'a str>,
     sandbox: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a str>,
     builtin_tools: &'a str,
     own_login: bool,
 }
@@ -151,6 +153,7 @@ impl<'a> RunView<'a> {
                     models_seen: models.iter().map(String::as_str).collect(),
                     version: agent.version.as_deref(),
                     sandbox: agent.sandbox.name(),
+                    image: agent.image.as_deref(),
                     builtin_tools: &agent.builtin_tools,
                     own_login: agent.own_login,
                 })
