@@ -1,7 +1,7 @@
 //! The arguments of `docker run` and `podman run`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use mcproctor_proto::assignment::Resources;
 
@@ -128,20 +128,28 @@ fn limits(args: &mut Args, resources: &Resources) {
 
 /// Programs with what was installed with them: folders before what lies in them, which is then there already.
 fn installed_files(args: &mut Args, installed: &[PathBuf]) {
-    let mut files: Vec<&PathBuf> = installed.iter().filter(|path| !is_of_the_image(path)).collect();
+    let mut files: Vec<PathBuf> = installed.iter().map(|path| without_parents(path)).collect();
+    files.retain(|path| !is_of_the_image(path));
     files.sort_by_key(|path| path.components().count());
     if files.iter().any(|path| path.starts_with(ROOTS_HOME)) {
         args.tmpfs(ROOTS_HOME);
     }
-    let mut shown: Vec<&Path> = Vec::new();
+    let mut shown: Vec<PathBuf> = Vec::new();
     for path in files {
         // Whatever the image has beneath the root is not hidden as a whole.
         if path.parent().is_none() || shown.iter().any(|folder| path.starts_with(folder)) {
             continue;
         }
-        args.bind(path, path, true);
+        args.bind(&path, &path, true);
         shown.push(path);
     }
+}
+
+/// The path without `..`: an engine leaves them out by itself, and then refuses to mount the same place twice.
+fn without_parents(path: &Path) -> PathBuf {
+    let has_parents = path.components().any(|part| part == Component::ParentDir);
+    let real = has_parents.then(|| path.canonicalize().ok()).flatten();
+    real.unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether a file of this path is the image's.
