@@ -141,7 +141,7 @@ fn without_an_engine_or_its_image_nothing_runs_and_what_would_help_is_told() {
     asked(
         &without_image,
         "there is no image `no-such-image:1`",
-        "docker build --tag no-such-image:1",
+        "docker pull no-such-image:1",
     );
 }
 
@@ -215,8 +215,12 @@ fn nothing_is_left_when_workers_are_killed_in_between() {
         // Those of other tests' containers, which an engine makes where everybody sees them, are none of this run's.
         let mounts = || {
             let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-            let own = |line: &&str| !line.contains(" - overlay ") && !line.contains("/docker/");
-            text.lines().filter(own).count()
+            let of_engine = |line: &str| {
+                [" - overlay ", " - nsfs ", " - tmpfs shm "]
+                    .iter()
+                    .any(|kind| line.contains(kind))
+            };
+            text.lines().filter(|line| !of_engine(line)).count()
         };
         let before = mounts();
         let mut running = bed.start(&["-i", "24", "--workers", "2"]);

@@ -79,7 +79,9 @@ async fn sandboxes() -> Vec<SandboxLevel> {
     let found = tokio::task::spawn_blocking(|| {
         let mut asked = SandboxLevel::ALL.to_vec();
         asked.retain(|level| *level < SandboxLevel::Container);
-        let able = abilities(&asked, DEFAULT_IMAGE).into_iter().filter(|ability| ability.state.is_ok());
+        let able = abilities(&asked, DEFAULT_IMAGE)
+            .into_iter()
+            .filter(|ability| ability.state.is_ok());
         able.map(|ability| ability.level).collect()
     });
     found.await.unwrap_or_else(|_| vec![SandboxLevel::Process])

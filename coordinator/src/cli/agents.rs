@@ -126,11 +126,21 @@ pub(super) async fn machine(levels: Vec<SandboxLevel>, image: &str) -> Result<Ve
 
 /// The image that the run's containers are made of, by its id, so that all of them are made of the same; by its name where the
 /// engine does not tell, which every attempt will then say.
-pub(super) async fn pinned_image(config: &Config, sandboxes: &BTreeMap<String, SandboxLevel>) -> Option<String> {
+pub(super) async fn pinned_image(
+    config: &Config,
+    sandboxes: &BTreeMap<String, SandboxLevel>,
+    machine: &[Able],
+) -> Option<String> {
     if !sandboxes.values().any(|level| *level == SandboxLevel::Container) {
         return None;
     }
     let name = config.run.sandbox.image().to_owned();
+    let there = machine
+        .iter()
+        .any(|(level, state)| *level == SandboxLevel::Container && state.is_ok());
+    if !there {
+        return Some(name);
+    }
     let asked = name.clone();
     let id = tokio::task::spawn_blocking(move || image_id(&asked)).await;
     Some(id.ok().flatten().unwrap_or(name))

@@ -11,7 +11,9 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 use mcproctor_worker::sandbox::keep_to_itself;
 
-use super::agents::{about_sandboxes, agent_versions, machine, pinned_image, without_answers, without_judge, without_usage};
+use super::agents::{
+    about_sandboxes, agent_versions, machine, pinned_image, without_answers, without_judge, without_usage,
+};
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
@@ -239,7 +241,7 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
     };
     let about_sandboxes = about_sandboxes(&config, &sandboxes, &machine);
     config.notices.extend(about_sandboxes);
-    let image = pinned_image(&config, &sandboxes).await;
+    let image = pinned_image(&config, &sandboxes, &machine).await;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,

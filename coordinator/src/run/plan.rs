@@ -73,9 +73,7 @@ fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel, i
         model: agent.model.clone(),
         version,
         sandbox,
-        image: image
-            .filter(|_| sandbox == SandboxLevel::Container)
-            .map(str::to_owned),
+        image: image.filter(|_| sandbox == SandboxLevel::Container).map(str::to_owned),
         builtin_tools: match agent.builtin_tools {
             BuiltinTools::None => "none",
             BuiltinTools::Default => "default",

@@ -77,7 +77,9 @@ pub fn ability(level: SandboxLevel, image: &str) -> Result<String, Unavailable> 
 /// The id of the image that containers are made of, if they can be: what a run pins.
 pub fn image_id(image: &str) -> Option<String> {
     #[cfg(target_os = "linux")]
-    return super::container::ready(image).ok().map(|ready| ready.image().to_owned());
+    return super::container::ready(image)
+        .ok()
+        .map(|ready| ready.image().to_owned());
     #[cfg(not(target_os = "linux"))]
     {
         let _ = image;

@@ -27,7 +27,9 @@ async fn run_within(seat: &Seat, resources: Resources, program: &str) -> Ran {
 
 /// What cannot be enforced has to be said, and what is not said has to be enforced.
 fn said_to_be_open(level: SandboxLevel, resources: &Resources, key: &str) -> bool {
-    not_enforced(level, DEFAULT_IMAGE, resources).iter().any(|what| what.contains(key))
+    not_enforced(level, DEFAULT_IMAGE, resources)
+        .iter()
+        .any(|what| what.contains(key))
 }
 
 pub(crate) async fn a_fork_bomb_stays_within_its_limit(level: SandboxLevel) {

@@ -271,7 +271,9 @@ pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
         "the worker keeps to itself"
     );
     let of_base = || std::fs::read_dir(base.path()).unwrap().flatten();
-    let names: Vec<_> = of_base().map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let names: Vec<_> = of_base()
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
     let name = names.iter().find(|name| name.starts_with("attempt-")).unwrap();
     if level == SandboxLevel::Container {
         assert_ne!(containers_of(name), "", "it runs in one");
@@ -292,7 +294,10 @@ fn containers_of(sandbox: &str) -> String {
     let filter = format!("label=mcproctor.sandbox={sandbox}");
     let engine = ["docker", "podman"].into_iter().find_map(|engine| {
         let mut command = Command::new(engine);
-        let output = command.args(["ps", "--all", "--quiet", "--filter", &filter]).output().ok()?;
+        let output = command
+            .args(["ps", "--all", "--quiet", "--filter", &filter])
+            .output()
+            .ok()?;
         output.status.success().then_some(output.stdout)
     });
     String::from_utf8(engine.unwrap()).unwrap()
@@ -318,7 +323,12 @@ pub(crate) async fn nothing_is_left_after_many(level: SandboxLevel) {
     // Those of containers of other tests, which an engine makes where everybody sees them, are none of this one's.
     let mounts = || {
         let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-        text.lines().filter(|line| !line.contains(" - overlay ") && !line.contains("/docker/")).count()
+        let of_engine = |line: &str| {
+            [" - overlay ", " - nsfs ", " - tmpfs shm "]
+                .iter()
+                .any(|kind| line.contains(kind))
+        };
+        text.lines().filter(|line| !of_engine(line)).count()
     };
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let mark = format!("7{}", std::process::id());

@@ -65,7 +65,12 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
 /// A name that an engine may know an image by: with its registry, its tag and its digest, or an id.
 fn checked_image(image: &Text, problems: &mut Problems) -> Option<String> {
     let begins = image.value.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if begins && image.value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/:@".contains(c)) {
+    if begins
+        && image
+            .value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-/:@".contains(c))
+    {
         return Some(image.value.clone());
     }
     let problem = image.problem(problems, format!("`{}` cannot name an image", image.shown));

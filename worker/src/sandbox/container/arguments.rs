@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::thread;
 
 use mcproctor_proto::assignment::Resources;
+use rustix::process::{Resource, getrlimit};
 
 use super::engine::Kind;
 use crate::sandbox::etc;
@@ -86,6 +88,7 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     if room.engine == Kind::Podman {
         // A root that is read-only is to be so everywhere; docker puts nothing of its own there.
         args.words(&["--read-only-tmpfs=false"]);
+        own_limits(&mut args);
     }
     if room.keep_user {
         args.words(&["--userns", "keep-id"]);
@@ -111,6 +114,16 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     args.0
 }
 
+/// Podman asks for more than a user may have, and fails with it; what the worker has is enough.
+fn own_limits(args: &mut Args) {
+    for (name, resource) in [("nofile", Resource::Nofile), ("nproc", Resource::Nproc)] {
+        let limit = getrlimit(resource);
+        let shown = |value: Option<u64>| value.map_or("-1".to_owned(), |value| value.to_string());
+        let both = format!("{name}={}:{}", shown(limit.current), shown(limit.maximum));
+        args.words(&["--ulimit", &both]);
+    }
+}
+
 fn limits(args: &mut Args, resources: &Resources) {
     if let Some(bytes) = resources.memory_bytes {
         // The same for both: no swap beside it.
@@ -122,7 +135,9 @@ fn limits(args: &mut Args, resources: &Resources) {
         args.words(&["--pids-limit", &processes.to_string()]);
     }
     if let Some(cpus) = resources.cpus {
-        args.words(&["--cpus", &cpus.to_string()]);
+        // An engine refuses more than there are.
+        let there = thread::available_parallelism().map_or(cpus, |there| u32::try_from(there.get()).unwrap_or(cpus));
+        args.words(&["--cpus", &cpus.min(there).to_string()]);
     }
 }
 
@@ -172,7 +187,7 @@ impl Args {
             field("target", inside),
         ];
         if read_only {
-            fields.push("readonly".into());
+            fields.push("ro".into());
         }
         self.mount(&fields);
     }
@@ -184,12 +199,13 @@ impl Args {
             field("target", Path::new(inside)),
             "tmpfs-size=4096".into(),
             "tmpfs-mode=0755".into(),
-            "readonly".into(),
+            "ro".into(),
         ]);
     }
 
     fn mount(&mut self, fields: &[OsString]) {
-        self.0.extend(["--mount".into(), fields.join(std::ffi::OsStr::new(","))]);
+        self.0
+            .extend(["--mount".into(), fields.join(std::ffi::OsStr::new(","))]);
     }
 }
 

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use mcproctor_proto::assignment::DEFAULT_IMAGE;
+
 use super::question::{Answer, ask};
 use crate::sandbox::ability::Unavailable;
 
@@ -108,17 +110,23 @@ impl Engine {
     /// The id of an image that is there. Nothing is downloaded.
     pub(super) fn image(&self, name: &str) -> Result<String, Unavailable> {
         let answer = self.ask(&["image", "inspect", "--format", "{{.Id}}", "--", name]);
-        let failed = |why: String| Unavailable::new(format!("the engine does not tell of its images: {why}"), "try again");
+        let failed =
+            |why: String| Unavailable::new(format!("the engine does not tell of its images: {why}"), "try again");
         let answer = answer.map_err(|error| failed(error.to_string()))?;
         let said = answer.stderr.to_ascii_lowercase();
-        match answer.status.success().then_some(answer.stdout).filter(|id| !id.is_empty()) {
+        match answer
+            .status
+            .success()
+            .then_some(answer.stdout)
+            .filter(|id| !id.is_empty())
+        {
             Some(id) => Ok(if id.contains(':') { id } else { format!("sha256:{id}") }),
             None if said.contains("no such") || said.contains("not known") => Err(Unavailable::new(
                 format!("there is no image `{name}`"),
-                format!(
-                    "make it (`{} build --tag {name} docker/agents`), or name another one in `run.sandbox.image`",
-                    self.name()
-                ),
+                match name {
+                    DEFAULT_IMAGE => format!("build it (`{} build --tag {name} docker/agents`)", self.name()),
+                    _ => format!("download it (`{} pull {name}`)", self.name()),
+                } + ", or name another one in `run.sandbox.image`",
             )),
             None => Err(failed(last_line(&answer.stderr))),
         }

@@ -2,8 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use mcproctor_proto::assignment::Resources;
-
 use super::engine::{Enforced, Engine};
 use crate::sandbox::ability::{self, Unavailable};
 
@@ -22,11 +20,8 @@ impl Ready {
         &self.image.1
     }
 
-    /// Which of memory, processes and processors the engine limits, where `resources` asks for any.
-    pub(in crate::sandbox) fn enforced(&self, resources: &Resources) -> (bool, bool, bool) {
-        if *resources == Resources::default() {
-            return (false, false, false);
-        }
+    /// Which of memory, processes and processors the engine limits.
+    pub(in crate::sandbox) fn enforced(&self) -> (bool, bool, bool) {
         let Enforced {
             memory,
             processes,

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
@@ -28,6 +28,9 @@ const POLL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
+
+/// How long the engine may take to start a container. Shorter than any agent may be silent, so that it is not the agent's fault.
+const START: Duration = Duration::from_secs(30);
 
 /// How long the engine's command may take to close its standard error once it is over.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -175,6 +178,7 @@ impl Engine {
         listener: &UnixListener,
         channel: &UnixStream,
     ) -> Result<Option<UnixStream>, InsideError> {
+        let begun = Instant::now();
         loop {
             let mut waited_for = [
                 PollFd::new(listener, PollFlags::IN),
@@ -191,6 +195,13 @@ impl Engine {
                 let _ = self.command.kill();
                 let _ = self.command.wait();
                 return Ok(None);
+            }
+            if begun.elapsed() > START {
+                let _ = self.command.kill();
+                let seconds = START.as_secs();
+                return Err(InsideError::Engine(format!(
+                    "the engine did not do it in {seconds} seconds"
+                )));
             }
             if let Ok(Some(status)) = self.command.try_wait() {
                 let complaint = self.complaint.recv_timeout(LAST_LINES).unwrap_or_default();

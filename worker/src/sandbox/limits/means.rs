@@ -14,7 +14,9 @@ pub fn not_enforced(level: SandboxLevel, image: &str, resources: &Resources) -> 
     all.into_iter()
         .filter(|(_, wanted, enforced)| *wanted && !enforced)
         .map(|(key, ..)| match level {
-            SandboxLevel::Container => format!("the limit `{key}` is not enforced: the engine cannot do it on this machine"),
+            SandboxLevel::Container => {
+                format!("the limit `{key}` is not enforced: the engine cannot do it on this machine")
+            }
             _ => {
                 format!("the limit `{key}` is not enforced: this user can make no control group for it on this machine")
             }
@@ -25,10 +27,10 @@ pub fn not_enforced(level: SandboxLevel, image: &str, resources: &Resources) -> 
 /// Memory, processes, processors.
 #[cfg(target_os = "linux")]
 fn enforced(level: SandboxLevel, image: &str, resources: &Resources) -> (bool, bool, bool) {
-    if level == SandboxLevel::Container {
+    if level == SandboxLevel::Container && *resources != Resources::default() {
         // Without an engine there is no attempt to limit.
         let ready = crate::sandbox::container::ready(image);
-        return ready.map_or((true, true, true), |ready| ready.enforced(resources));
+        return ready.map_or((true, true, true), |ready| ready.enforced());
     }
     let name = format!("mcproctor-try-{:016x}", rand::random::<u64>());
     let group = super::group::Group::make(&name, resources);

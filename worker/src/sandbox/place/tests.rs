@@ -26,7 +26,13 @@ fn nothing() -> Launcher {
 impl Seat {
     fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
-        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), SandboxLevel::Process, DEFAULT_IMAGE, &nothing()).unwrap();
+        let sandbox = Sandbox::set_up(
+            &base.path().join("sandboxes"),
+            SandboxLevel::Process,
+            DEFAULT_IMAGE,
+            &nothing(),
+        )
+        .unwrap();
         let files = OutputFiles {
             stdout: base.path().join("stdout"),
             stderr: base.path().join("stderr"),
