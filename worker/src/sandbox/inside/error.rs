@@ -28,7 +28,7 @@ pub(super) enum InsideError {
     Engine(String),
     #[error("hand the container over to the agent: {0}")]
     Handover(io::Error),
-    #[error("hold the agent: its container was ended from outside")]
+    #[error("hold the agent: its container was ended from outside, or by the kernel")]
     Lost,
     #[error("start {program}: {source}", program = program.display())]
     Start { program: PathBuf, source: io::Error },

@@ -70,9 +70,9 @@ pub(super) fn hold(
         environment: std::env::vars_os().collect(),
     };
     handover.send(&inner).map_err(InsideError::Handover)?;
-    let heard = listen_to_both(&inner, channel);
+    let mut out_of_memory = false;
+    let heard = listen_to_both(&inner, channel, || out_of_memory = memory.has_grown());
     passing_on::to_nobody();
-    let out_of_memory = memory.has_grown();
     let word = match heard {
         Heard::Word(Word::Ended {
             code,
@@ -87,13 +87,6 @@ pub(super) fn hold(
         },
         Heard::Word(failed) => failed,
         Heard::Nothing { sent_home: true } => ended_by_the_worker(),
-        // The kernel took the first process, and so everything.
-        Heard::Nothing { .. } if out_of_memory => Word::Ended {
-            code: None,
-            signal: Some(libc::SIGKILL),
-            leftovers: 0,
-            out_of_memory,
-        },
         Heard::Nothing { .. } => return Err(InsideError::Lost),
     };
     // Its first process is over, so the engine removes the container.
@@ -231,8 +224,10 @@ enum Heard {
     },
 }
 
-/// Waits until the container's first process is over. Passes on that the worker wants an end, or is gone.
-fn listen_to_both(mut inner: &UnixStream, channel: &UnixStream) -> Heard {
+/// Waits until the container's first process is over. Passes on that the worker wants an end, or is gone. That process waits
+/// for an end of its own after its word, so that the container is still there at `last_look`.
+fn listen_to_both(mut inner: &UnixStream, channel: &UnixStream, last_look: impl FnOnce()) -> Heard {
+    let mut last_look = Some(last_look);
     let mut text = Vec::new();
     let mut sent_home = false;
     loop {
@@ -259,6 +254,12 @@ fn listen_to_both(mut inner: &UnixStream, channel: &UnixStream) -> Heard {
                 Ok(count) => text.extend_from_slice(some.get(..count).unwrap_or_default()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => break,
+            }
+            if text.contains(&b'\n')
+                && let Some(look) = last_look.take()
+            {
+                look();
+                let _ = inner.shutdown(Shutdown::Write);
             }
         }
     }
