@@ -107,6 +107,9 @@ pub struct AgentRecord {
     pub version: Option<String>,
     /// What holds it.
     pub sandbox: SandboxLevel,
+    /// The image of its containers, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
     /// Whether it has tools of its own: `none` or `default`.
     pub builtin_tools: String,
     /// How the config asked for tools to be loaded; what its kind does by itself when absent.

@@ -254,3 +254,8 @@ fn slow_landlock_contains_and_records_every_attempt_to_get_out() {
 fn slow_bubblewrap_contains_and_records_every_attempt_to_get_out() {
     slow_everything_is_contained_and_recorded("bubblewrap");
 }
+
+#[test]
+fn slow_a_container_contains_and_records_every_attempt_to_get_out() {
+    slow_everything_is_contained_and_recorded("container");
+}

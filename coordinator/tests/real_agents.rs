@@ -224,7 +224,7 @@ fn slow_without_tools_of_its_own_an_agent_cannot_leave_the_binding() {
 
 #[test]
 fn slow_they_pass_in_front_of_their_tools_at_every_level() {
-    for level in ["landlock", "bubblewrap"] {
+    for level in ["landlock", "bubblewrap", "container"] {
         for (scenario, answers) in [("[call]", &[][..]), ("[ask]", &["Graz"][..])] {
             let mut bed = bed(scenario, &[]);
             bed.case_with_answers("case", &format!("Do it. {scenario}"), &["get_current_weather"], answers);
@@ -252,12 +252,12 @@ fn slow_with_its_own_tools_an_agent_is_confined_without_being_asked_and_its_shel
     let ran = bed.run(&["-i", "1"]);
     assert_eq!(ran.code, Some(0));
     assert!(
-        ran.stdout.contains("agent codex: sandbox bubblewrap ("),
+        ran.stdout.contains("agent codex: sandbox container ("),
         "{}",
         ran.stdout
     );
     let results = bed.results();
-    assert_eq!(each(&results, "/sandbox"), ["bubblewrap"; 2]);
+    assert_eq!(each(&results, "/sandbox"), ["container"; 2]);
     for reply in each(&results, "/turns/0/reply") {
         assert!(reply.as_str().unwrap().contains("out-of-band"), "{reply}");
     }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use support::{Bed, MODEL_KEY, Results};
 
-const LEVELS: [&str; 2] = ["landlock", "bubblewrap"];
+const LEVELS: [&str; 3] = ["landlock", "bubblewrap", "container"];
 
 const SCENARIO: &str = "
 scenarios:
@@ -122,6 +122,57 @@ fn a_level_that_cannot_be_set_up_makes_attempts_invalid_with_reason_and_remedy()
 }
 
 #[test]
+fn without_an_engine_or_its_image_nothing_runs_and_what_would_help_is_told() {
+    let asked = |bed: &Bed, reason: &str, remedy: &str| {
+        let ran = bed.run(&[]);
+        assert_eq!(ran.code, Some(3));
+        let results = bed.results();
+        assert_eq!(results.verdict(), "invalid/machinery");
+        assert_eq!(levels_of(&results), ["container"], "no weaker level was taken");
+        for text in [results.reason(), ran.stdout.as_str()] {
+            assert!(text.contains(reason) && text.contains(remedy), "{text}");
+        }
+        assert!(bed.asked().is_empty(), "no agent was started");
+    };
+    let mut without_engine = bed("container");
+    let nothing = without_engine.path("home").display().to_string();
+    without_engine.env.push(("PATH".to_owned(), nothing));
+    asked(
+        &without_engine,
+        "neither `docker` nor `podman` is installed",
+        "apt-get install docker.io",
+    );
+    let mut silent = bed("container");
+    let bin = silent.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let engine = bin.join("docker");
+    std::fs::write(&engine, "#!/bin/sh\nexec /bin/sleep 600\n").unwrap();
+    std::fs::set_permissions(&engine, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    silent.env.push(("PATH".to_owned(), bin.display().to_string()));
+    asked(&silent, "`docker` does not answer: no word in 2 seconds", "start it");
+    let mut without_image = bed("container");
+    without_image.config["run"]["sandbox"] = json!({"level": "container", "image": "no-such-image:1"});
+    asked(
+        &without_image,
+        "there is no image `no-such-image:1`",
+        "docker pull no-such-image:1",
+    );
+}
+
+#[test]
+fn a_run_in_containers_pins_their_image() {
+    let bed = bed("container");
+    assert_eq!(bed.run(&[]).code, Some(0));
+    let results = bed.results();
+    let image = results["run"]["agents"][0]["image"].as_str().unwrap().to_owned();
+    assert!(image.starts_with("sha256:") && image.len() > 70, "{image}");
+    let mut other = bed;
+    other.config["run"]["sandbox"] = json!("bubblewrap");
+    assert_eq!(other.run(&[]).code, Some(0));
+    assert_eq!(other.results()["run"]["agents"][0]["image"], Value::Null);
+}
+
+#[test]
 fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
     let mut bed = bed("process");
     bed.config["run"]["sandbox"] = json!({"level": "landlock", "diskMb": 5});
@@ -146,6 +197,7 @@ fn what_is_ready_is_told_by_check() {
     for line in [
         "sandbox landlock: Landlock ABI ",
         "sandbox bubblewrap: ",
+        "sandbox container: ",
         "notice: agent builtin: sandbox landlock (Landlock ABI ",
     ] {
         assert!(ran.stdout.contains(line), "{}", ran.stdout);
@@ -157,6 +209,21 @@ fn iterations() -> usize {
     std::env::var("MCPROCTOR_TEST_ITERATIONS").map_or(24, |count| count.parse().unwrap())
 }
 
+/// The containers that show something of this folder, running or not.
+fn containers_at(folder: &std::path::Path) -> Vec<String> {
+    let engine = |args: &[&str]| {
+        let mut engines = ["docker", "podman"].into_iter();
+        let output = engines.find_map(|engine| {
+            let output = std::process::Command::new(engine).args(args).output().ok()?;
+            output.status.success().then_some(output.stdout)
+        });
+        String::from_utf8(output.unwrap_or_default()).unwrap()
+    };
+    let all = engine(&["ps", "--all", "--quiet", "--filter", "label=mcproctor.sandbox"]);
+    let of_folder = |id: &&str| engine(&["inspect", id]).contains(folder.to_str().unwrap());
+    all.lines().filter(of_folder).map(str::to_owned).collect()
+}
+
 #[test]
 fn nothing_is_left_when_workers_are_killed_in_between() {
     for level in LEVELS {
@@ -164,7 +231,16 @@ fn nothing_is_left_when_workers_are_killed_in_between() {
         bed.config["run"]["sandbox"] = json!({"level": level, "processes": 1000, "memoryMb": 4000});
         // The same iteration may be hit more than once.
         bed.config["run"]["maxAttempts"] = json!(10);
-        let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
+        // Those of other tests' containers, which an engine makes where everybody sees them, are none of this run's.
+        let mounts = || {
+            let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+            let of_engine = |line: &str| {
+                [" - overlay ", " - nsfs ", " - tmpfs shm "]
+                    .iter()
+                    .any(|kind| line.contains(kind))
+            };
+            text.lines().filter(|line| !of_engine(line)).count()
+        };
         let before = mounts();
         let iterations = iterations();
         let mut running = bed.start(&["-i", &iterations.to_string(), "--workers", "2"]);
@@ -181,6 +257,7 @@ fn nothing_is_left_when_workers_are_killed_in_between() {
             .unwrap()
             .collect();
         assert!(left.is_empty(), "{left:?}");
+        assert_eq!(containers_at(&bed.path("cache")), Vec::<String>::new());
         assert_eq!(mounts(), before);
     }
 }

@@ -16,6 +16,9 @@ use crate::server::Server;
 use crate::traffic::ModelTraffic;
 use crate::turn::Turn;
 
+/// The image that containers are made of where the config names none.
+pub const DEFAULT_IMAGE: &str = "mcproctor-agents";
+
 /// What holds an agent. Weaker levels come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -120,6 +123,8 @@ pub struct Assignment {
     pub idle_timeout: Duration,
     /// What holds the agent.
     pub sandbox: SandboxLevel,
+    /// The image that a container is made of: its id, or a name.
+    pub image: String,
     /// What the agent may use there.
     pub resources: Resources,
     /// What it may use of its model.

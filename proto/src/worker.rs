@@ -18,7 +18,7 @@ pub struct Hello {
     pub slots: u32,
     /// The agents it can run, with their versions.
     pub agents: Vec<AgentVersion>,
-    /// What it can hold an agent with.
+    /// What it can hold an agent with. `container` is asked of its engine when an attempt needs it, and may be missing here.
     pub sandboxes: Vec<SandboxLevel>,
     /// Free words for choosing workers.
     pub labels: BTreeMap<String, String>,

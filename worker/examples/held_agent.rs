@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcproctor_proto::assignment::{Resources, SandboxLevel};
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, Resources, SandboxLevel};
 use mcproctor_worker::sandbox::{Launcher, Limits, OutputFiles, Sandbox, Spec, keep_to_itself};
 
 #[tokio::main]
@@ -12,7 +12,7 @@ async fn main() {
     let args: Vec<String> = std::env::args().collect();
     keep_to_itself().unwrap();
     let level = SandboxLevel::from_name(&args[2]).unwrap();
-    let sandbox = Sandbox::set_up(&PathBuf::from(&args[1]), level, &Launcher::of(&args[3])).unwrap();
+    let sandbox = Sandbox::set_up(&PathBuf::from(&args[1]), level, DEFAULT_IMAGE, &Launcher::of(&args[3])).unwrap();
     let records = sandbox.records().unwrap();
     // One that nothing but its descent tells.
     let script = "(cd / && env -i setsid sh -c 'sleep \"$1\" >/dev/null 2>&1 </dev/null &' sh \"$1\" &); sleep \"$1\"";

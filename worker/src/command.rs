@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mcproctor_proto::agent::AgentKind;
-use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, SandboxLevel};
 use mcproctor_proto::worker::AgentVersion;
 use secrecy::SecretString;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -73,10 +73,15 @@ pub enum CommandError {
     Link(#[from] LinkError),
 }
 
-/// The levels at which this machine can hold an agent.
+/// The levels at which this machine can hold an agent. `container` is not among them: whether an engine is there is asked when an
+/// attempt needs one, so that one that does not answer holds up nobody else.
 async fn sandboxes() -> Vec<SandboxLevel> {
     let found = tokio::task::spawn_blocking(|| {
-        let able = abilities().into_iter().filter(|ability| ability.state.is_ok());
+        let mut asked = SandboxLevel::ALL.to_vec();
+        asked.retain(|level| *level < SandboxLevel::Container);
+        let able = abilities(&asked, DEFAULT_IMAGE)
+            .into_iter()
+            .filter(|ability| ability.state.is_ok());
         able.map(|ability| ability.level).collect()
     });
     found.await.unwrap_or_else(|_| vec![SandboxLevel::Process])

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcproctor_proto::agent::{Agent, AgentKind, AnswerFormat, BuiltinTools, Credential};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::agent::{find_command, version};
-use mcproctor_worker::sandbox::{abilities, not_enforced};
+use mcproctor_worker::sandbox::{abilities, image_id, not_enforced};
 
 use super::runtime::chain;
 use crate::config::{Able, Config};
@@ -110,10 +110,11 @@ pub(super) fn without_judge(config: &Config, cases: &[TestCase]) -> Option<Strin
     ))
 }
 
-/// What this machine can hold agents with.
-pub(super) async fn machine() -> Result<Vec<Able>, String> {
-    let asking = tokio::task::spawn_blocking(|| {
-        let levels = abilities().into_iter();
+/// What this machine can hold agents with at `levels`. Containers are made of `image`.
+pub(super) async fn machine(levels: Vec<SandboxLevel>, image: &str) -> Result<Vec<Able>, String> {
+    let image = image.to_owned();
+    let asking = tokio::task::spawn_blocking(move || {
+        let levels = abilities(&levels, &image).into_iter();
         levels
             .map(|ability| (ability.level, ability.state.map_err(|why| why.to_string())))
             .collect()
@@ -121,6 +122,28 @@ pub(super) async fn machine() -> Result<Vec<Able>, String> {
     asking
         .await
         .map_err(|error| format!("failed to see what this machine can hold agents with: {error}"))
+}
+
+/// The image that the run's containers are made of, by its id, so that all of them are made of the same; by its name where the
+/// engine does not tell, which every attempt will then say.
+pub(super) async fn pinned_image(
+    config: &Config,
+    sandboxes: &BTreeMap<String, SandboxLevel>,
+    machine: &[Able],
+) -> Option<String> {
+    if !sandboxes.values().any(|level| *level == SandboxLevel::Container) {
+        return None;
+    }
+    let name = config.run.sandbox.image().to_owned();
+    let there = machine
+        .iter()
+        .any(|(level, state)| *level == SandboxLevel::Container && state.is_ok());
+    if !there {
+        return Some(name);
+    }
+    let asked = name.clone();
+    let id = tokio::task::spawn_blocking(move || image_id(&asked)).await;
+    Some(id.ok().flatten().unwrap_or(name))
 }
 
 /// What a reader has to know of the agents' sandboxes; nothing of an agent without tools of its own in `process`.
@@ -154,7 +177,8 @@ pub(super) fn about_sandboxes(
     }
     let levels: std::collections::BTreeSet<SandboxLevel> = sandboxes.values().copied().collect();
     for level in levels {
-        let open = not_enforced(level, &config.run.sandbox.resources.at(level));
+        let resources = config.run.sandbox.resources.at(level);
+        let open = not_enforced(level, config.run.sandbox.image(), &resources);
         notices.extend(open.into_iter().map(|what| format!("sandbox {level}: {what}")));
     }
     notices

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use mcproctor_proto::assignment::SandboxLevel;
+
 use super::agents::{
     about_sandboxes, machine, model_access, program_version, without_answers, without_judge, without_usage,
 };
@@ -104,7 +106,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
         }
     }
-    match machine().await {
+    match machine(SandboxLevel::ALL.to_vec(), config.run.sandbox.image()).await {
         Ok(machine) => {
             for (level, state) in &machine {
                 let _ = match state {

@@ -11,7 +11,9 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_proto::id::RunId;
 use mcproctor_worker::sandbox::keep_to_itself;
 
-use super::agents::{about_sandboxes, agent_versions, machine, without_answers, without_judge, without_usage};
+use super::agents::{
+    about_sandboxes, agent_versions, machine, pinned_image, without_answers, without_judge, without_usage,
+};
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
@@ -232,7 +234,8 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
             .unwrap_or_else(|error| Err(format!("failed to ask the agents' versions: {error}")))
     };
     // Agents take their time to say their version; servers are asked meanwhile.
-    let (versions, warnings, machine) = match tokio::try_join!(versions, ask_servers(&config, &cases), machine()) {
+    let machine = machine(config.levels_in_question(), config.run.sandbox.image());
+    let (versions, warnings, machine) = match tokio::try_join!(versions, ask_servers(&config, &cases), machine) {
         Ok(all) => all,
         Err(message) => return complain(Exit::Failure, &message),
     };
@@ -242,12 +245,14 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
     };
     let about_sandboxes = about_sandboxes(&config, &sandboxes, &machine);
     config.notices.extend(about_sandboxes);
+    let image = pinned_image(&config, &sandboxes, &machine).await;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,
         &cases,
         |kind| versions.get(&kind).cloned(),
         |agent| sandboxes.get(agent).copied().unwrap_or(SandboxLevel::Process),
+        image.as_deref(),
         clock.now_unix_ms(),
     );
     match made(&config.report.out_dir) {

@@ -58,7 +58,7 @@ pub(super) fn servers(a: &Side<'_>, b: &Side<'_>) -> BTreeSet<String> {
 
 type AgentFact = (&'static str, fn(&Side<'_>) -> String);
 
-const AGENT_FACTS: [AgentFact; 9] = [
+const AGENT_FACTS: [AgentFact; 10] = [
     ("agent", |side| agent(side, |agent| Some(agent.name.clone()))),
     ("kind of agent", |side| agent(side, |agent| Some(agent.kind.clone()))),
     ("agent version", |side| agent(side, |agent| agent.version.clone())),
@@ -75,6 +75,7 @@ const AGENT_FACTS: [AgentFact; 9] = [
     ("model seen", |side| {
         listed(side.seen().models.iter().map(String::as_str))
     }),
+    ("image", |side| agent(side, |agent| agent.image.clone())),
     ("sandbox", |side| listed(side.seen().sandboxes.iter().copied())),
     ("the agent's own tools", |side| {
         agent(side, |agent| Some(agent.builtin_tools.clone()))

@@ -41,6 +41,7 @@ fn sandbox(settings: &SandboxSettings) -> Value {
     json!({
         "level": settings.level.map(SandboxLevel::name),
         "ofAgents": of_agents.map(|(agent, level)| (agent, level.name())).collect::<BTreeMap<_, _>>(),
+        "image": settings.image,
         "resources": settings.resources,
     })
 }

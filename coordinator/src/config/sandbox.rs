@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcproctor_proto::agent::{Agent, BuiltinTools, Credential};
-use mcproctor_proto::assignment::{Resources, SandboxLevel};
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, Resources, SandboxLevel};
 
 use super::settings::Config;
 
@@ -14,8 +14,17 @@ pub struct SandboxSettings {
     pub level: Option<SandboxLevel>,
     /// The levels that agents name, by the agents' names.
     pub of_agents: BTreeMap<String, SandboxLevel>,
+    /// The image that containers are made of; the default one when absent.
+    pub image: Option<String>,
     /// What each attempt may use, as written; see [`Resources::at`] for what holds without a word.
     pub resources: Resources,
+}
+
+impl SandboxSettings {
+    /// The image that containers are made of.
+    pub fn image(&self) -> &str {
+        self.image.as_deref().unwrap_or(DEFAULT_IMAGE)
+    }
 }
 
 /// A level, and whether the machine can hold an agent there: what holds, or why not and what would help.
@@ -49,6 +58,22 @@ pub enum SandboxChoiceError {
 }
 
 impl Config {
+    /// The levels that the machine is to be asked about before a run: without `container` where no agent can come to it, because
+    /// its engine takes a while to answer, and may not answer at all.
+    pub fn levels_in_question(&self) -> Vec<SandboxLevel> {
+        let settings = &self.run.sandbox;
+        let container = self.run.agents.iter().any(|agent| {
+            let named = settings.of_agents.get(&agent.name).copied().or(settings.level);
+            match named {
+                Some(level) => level == SandboxLevel::Container,
+                None => agent.builtin_tools == BuiltinTools::Default,
+            }
+        });
+        let mut levels = SandboxLevel::ALL.to_vec();
+        levels.retain(|level| container || *level != SandboxLevel::Container);
+        levels
+    }
+
     /// The level of every agent, by its name: what the config says; else `process` for an agent without tools of its own, and
     /// the strongest level of the machine for one that keeps them.
     ///

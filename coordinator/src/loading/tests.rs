@@ -56,6 +56,7 @@ fn only_what_was_asked_for_and_is_otherwise_surprises() {
         model: None,
         version: None,
         sandbox: SandboxLevel::Process,
+        image: None,
         builtin_tools: "none".to_owned(),
         tool_loading: asked,
         own_login: false,

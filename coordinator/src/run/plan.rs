@@ -20,19 +20,20 @@ pub struct PlannedRun {
 }
 
 /// Plans a run of every agent with every test case. `version` gives the version of an agent's program, where it has
-/// one, and `sandbox` what holds the agent of a name.
+/// one, and `sandbox` what holds the agent of a name; containers are made of `image`.
 pub fn plan(
     config: &Config,
     cases: &[TestCase],
     version: impl Fn(AgentKind) -> Option<String>,
     sandbox: impl Fn(&str) -> SandboxLevel,
+    image: Option<&str>,
     now_unix_ms: i64,
 ) -> PlannedRun {
     let agents = config
         .run
         .agents
         .iter()
-        .map(|agent| agent_record(agent, version(agent.kind), sandbox(&agent.name)))
+        .map(|agent| agent_record(agent, version(agent.kind), sandbox(&agent.name), image))
         .collect();
     let mut notices = config.notices.clone();
     for agent in &config.run.agents {
@@ -67,13 +68,14 @@ pub fn plan(
     }
 }
 
-fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel) -> AgentRecord {
+fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel, image: Option<&str>) -> AgentRecord {
     AgentRecord {
         name: agent.name.clone(),
         kind: agent.kind.name().to_owned(),
         model: agent.model.clone(),
         version,
         sandbox,
+        image: image.filter(|_| sandbox == SandboxLevel::Container).map(str::to_owned),
         builtin_tools: match agent.builtin_tools {
             BuiltinTools::None => "none",
             BuiltinTools::Default => "default",

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::assignment::{Assignment, LiveEvent, TurnReport};
+use mcproctor_proto::assignment::{Assignment, DEFAULT_IMAGE, LiveEvent, TurnReport};
 use mcproctor_proto::id::{AttemptId, Lease};
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -360,6 +360,7 @@ impl Task {
             turn_timeout: work.turn_timeout,
             idle_timeout: work.idle_timeout,
             sandbox: planned.sandbox,
+            image: planned.image.clone().unwrap_or_else(|| DEFAULT_IMAGE.to_owned()),
             resources: work.resources.at(planned.sandbox),
             allowance: self.allowance(&worker, &lease, agent),
             debug: work.debug,

@@ -276,6 +276,7 @@ fn agent(name: &str) -> AgentRecord {
         model: Some("a-model-4".to_owned()),
         version: Some("2.1.197".to_owned()),
         sandbox: SandboxLevel::Process,
+        image: None,
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login: false,

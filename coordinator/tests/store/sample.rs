@@ -20,6 +20,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         model: None,
         version: None,
         sandbox: SandboxLevel::Process,
+        image: None,
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login: false,

@@ -11,7 +11,7 @@ use crate::agent::{
     Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential, ModelApi, PromptInput, ToolLoading,
 };
 use crate::allowance::Allowance;
-use crate::assignment::{Assignment, Resources, SandboxLevel};
+use crate::assignment::{Assignment, DEFAULT_IMAGE, Resources, SandboxLevel};
 use crate::id::{IterationId, RunId};
 use crate::server::{Header, HttpServer, Server, StdioServer, Transport};
 use crate::v1;
@@ -50,6 +50,7 @@ impl From<&Assignment> for v1::Assignment {
             debug: assignment.debug,
             max_turns: assignment.max_turns,
             resources: Some((&assignment.resources).into()),
+            image: assignment.image.clone(),
             allowance: Some((&assignment.allowance).into()),
         }
     }
@@ -99,6 +100,11 @@ impl TryFrom<v1::Assignment> for Assignment {
             idle_timeout: Duration::from_millis(assignment.idle_timeout_ms),
             sandbox: SandboxLevel::from_name(&assignment.sandbox)
                 .ok_or_else(|| Malformed::unknown("sandbox", &assignment.sandbox))?,
+            image: if assignment.image.is_empty() {
+                DEFAULT_IMAGE.to_owned()
+            } else {
+                assignment.image
+            },
             resources: assignment.resources.unwrap_or_default().into(),
             allowance: assignment
                 .allowance

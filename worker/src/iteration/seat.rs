@@ -91,7 +91,12 @@ impl Seat {
         if assignment.sandbox > SandboxLevel::Process && matches!(assignment.agent.credential, Credential::OwnLogin) {
             return Err(SeatError::OwnLogin(assignment.sandbox));
         }
-        let mut sandbox = Sandbox::set_up(&environment.base, assignment.sandbox, &environment.launcher)?;
+        let mut sandbox = Sandbox::set_up(
+            &environment.base,
+            assignment.sandbox,
+            &assignment.image,
+            &environment.launcher,
+        )?;
         let records = sandbox.records()?;
         let redactor = Arc::new(Redactor::of_attempt(&assignment.agent, &assignment.servers));
         let mut endpoints = Vec::new();

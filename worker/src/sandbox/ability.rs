@@ -42,46 +42,62 @@ impl fmt::Display for Ability {
     }
 }
 
-/// What this machine can do, weakest level first. Asks the kernel, and starts programs; blocks for some milliseconds.
-pub fn abilities() -> Vec<Ability> {
-    SandboxLevel::ALL
-        .into_iter()
-        .map(|level| Ability {
+/// What this machine can do at `levels`. Asks the kernel, and starts programs; blocks for some milliseconds, and at `container`
+/// for some seconds where an engine does not answer.
+pub fn abilities(levels: &[SandboxLevel], image: &str) -> Vec<Ability> {
+    levels
+        .iter()
+        .map(|&level| Ability {
             level,
-            state: ability(level),
+            state: ability(level, image),
         })
         .collect()
 }
 
-/// What this machine can do at `level`.
+/// What this machine can do at `level`. Containers are made of `image`.
 ///
 /// # Errors
 ///
 /// Why it cannot hold an agent there.
-pub fn ability(level: SandboxLevel) -> Result<String, Unavailable> {
+pub fn ability(level: SandboxLevel, image: &str) -> Result<String, Unavailable> {
+    let _ = image;
     match level {
         SandboxLevel::Process => Ok("fresh folders, an environment from nothing, no confinement".to_owned()),
         #[cfg(target_os = "linux")]
         SandboxLevel::Landlock => landlock().map(super::landlock::Abi::describe),
-        SandboxLevel::Container => Err(Unavailable::new(
-            "this version holds no agent in a container",
-            "use `bubblewrap` or `landlock`",
-        )),
+        #[cfg(target_os = "linux")]
+        SandboxLevel::Container => super::container::ready(image).map(|ready| super::container::describe(&ready)),
         #[cfg(target_os = "linux")]
         SandboxLevel::Bubblewrap => super::bubblewrap::ready().map(|program| super::bubblewrap::describe(&program)),
         #[cfg(not(target_os = "linux"))]
-        _ => Err(Unavailable::new(
-            "this level needs Linux",
-            "run on Linux, or use `process` for an agent that you trust",
-        )),
+        _ => Err(needs_linux()),
     }
 }
 
-/// The kernel's Landlock, if it is enough.
-#[cfg(target_os = "linux")]
-pub(super) fn landlock() -> Result<super::landlock::Abi, Unavailable> {
-    use super::landlock::{Abi, MINIMUM};
+/// The id of the image that containers are made of, if they can be: what a run pins.
+pub fn image_id(image: &str) -> Option<String> {
+    #[cfg(target_os = "linux")]
+    return super::container::ready(image)
+        .ok()
+        .map(|ready| ready.image().to_owned());
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = image;
+        None
+    }
+}
 
+#[cfg(not(target_os = "linux"))]
+pub(super) fn needs_linux() -> Unavailable {
+    Unavailable::new(
+        "this level needs Linux",
+        "run on Linux, or use `process` for an agent that you trust",
+    )
+}
+
+/// Whether system calls can be filtered here.
+#[cfg(target_os = "linux")]
+pub(super) fn filter() -> Result<(), Unavailable> {
     if !cfg!(any(
         target_arch = "x86_64",
         target_arch = "aarch64",
@@ -92,6 +108,15 @@ pub(super) fn landlock() -> Result<super::landlock::Abi, Unavailable> {
             "run on x86_64, aarch64 or riscv64",
         ));
     }
+    Ok(())
+}
+
+/// The kernel's Landlock, if it is enough.
+#[cfg(target_os = "linux")]
+pub(super) fn landlock() -> Result<super::landlock::Abi, Unavailable> {
+    use super::landlock::{Abi, MINIMUM};
+
+    filter()?;
     match Abi::of_kernel() {
         None => Err(Unavailable::new(
             "the kernel has no Landlock, or it is switched off",

@@ -186,7 +186,7 @@ pub(super) fn remove_stale(base: &Path) -> usize {
             marks.kill_all();
         }
         #[cfg(target_os = "linux")]
-        if !super::limits::remove_named(&path.join(GROUPS)) {
+        if !super::container::remove_named(&path) || !super::limits::remove_named(&path.join(GROUPS)) {
             // The folder is what remembers them; the next worker tries again.
             continue;
         }

@@ -13,7 +13,16 @@ pub(super) struct OomCount {
 impl OomCount {
     /// The count at this moment; 0 where there is no control group that counts.
     pub(super) fn now() -> Self {
-        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::in_groups("/proc/self/cgroup")
+    }
+
+    /// That of the group which another process is in.
+    pub(super) fn of_process(process: i32) -> Self {
+        Self::in_groups(&format!("/proc/{process}/cgroup"))
+    }
+
+    fn in_groups(file: &str) -> Self {
+        let groups = fs::read_to_string(file).unwrap_or_default();
         let file = candidates(&groups, Path::new("/sys/fs/cgroup"))
             .into_iter()
             .find(|file| read(file).is_some());

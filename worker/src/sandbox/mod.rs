@@ -13,9 +13,13 @@ mod beneath;
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod confined;
+#[cfg(target_os = "linux")]
+mod container;
 mod end;
 mod environment;
 mod error;
+#[cfg(target_os = "linux")]
+mod etc;
 mod folder;
 #[cfg(target_os = "linux")]
 mod inside;
@@ -39,9 +43,13 @@ mod tail;
 mod tree;
 mod view;
 mod wall;
+#[cfg(target_os = "linux")]
+mod way;
+#[cfg(target_os = "linux")]
+mod ways;
 mod word;
 
-pub use ability::{Ability, Unavailable, abilities, ability};
+pub use ability::{Ability, Unavailable, abilities, ability, image_id};
 pub use end::{Output, ProcessEnd};
 pub use error::SandboxError;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! A fresh place for one attempt, at whatever level.
 
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 #[cfg(target_os = "linux")]
@@ -38,9 +39,9 @@ pub struct Sandbox {
     processes: Killer,
     #[cfg(target_os = "linux")]
     group: OnceLock<Group>,
+    wall: Wall,
     folder: Folder,
     level: SandboxLevel,
-    wall: Wall,
     launcher: Launcher,
     home: View,
     work: View,
@@ -59,17 +60,25 @@ impl Drop for Killer {
 
 impl Sandbox {
     /// Makes a fresh home, work and temporary folder in `base`, for their owner only. At levels above `process`, `launcher`
-    /// is what shuts itself in and becomes the agent.
+    /// is what shuts itself in and becomes the agent; a container is made of `image`.
     ///
     /// # Errors
     ///
     /// [`SandboxError::Unavailable`] when this machine does not have the level; [`SandboxError::Folder`] and
     /// [`SandboxError::File`].
-    pub fn set_up(base: &Path, level: SandboxLevel, launcher: &Launcher) -> Result<Self, SandboxError> {
-        Wall::check(level)?;
+    pub fn set_up(base: &Path, level: SandboxLevel, image: &str, launcher: &Launcher) -> Result<Self, SandboxError> {
+        Wall::check(level, image)?;
         let folder = Folder::make(base)?;
-        let wall = Wall::of(level, &folder)?;
+        let wall = Wall::of(level, image, &folder)?;
         let [home, work, temporary] = [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
+        if let Some((user, group)) = wall.owner() {
+            for path in [&home, &work, &temporary] {
+                chown(path, Some(user), Some(group)).map_err(|source| SandboxError::Folder {
+                    path: path.clone(),
+                    source,
+                })?;
+            }
+        }
         let [home, work, temporary] = View::all(level, home, work, temporary);
         let marks = Marks::of_folder(folder.path()).ok_or_else(|| SandboxError::Folder {
             path: folder.path().to_owned(),
@@ -149,7 +158,7 @@ impl Sandbox {
             .into_iter()
             .find_map(|view| Some((&view.outside, view.rest(path)?)))
             .ok_or_else(|| SandboxError::Outside { path: path.to_owned() })?;
-        beneath::write(folder, rest, contents).map_err(|source| SandboxError::File {
+        beneath::write(folder, rest, contents, self.wall.owner()).map_err(|source| SandboxError::File {
             path: path.to_owned(),
             source,
         })
@@ -179,6 +188,19 @@ impl Sandbox {
             Wall::Bubblewrap(bubblewrap) => self.start_confined(spec, files, limits, |channel, own| {
                 let folders = [&self.home, &self.work, &self.temporary];
                 bubblewrap.command_line(&self.launcher, spec, &folders, channel, own)
+            }),
+            #[cfg(target_os = "linux")]
+            Wall::Container(container) => self.start_confined(spec, files, limits, |channel, own| {
+                let folders = [&self.home, &self.work, &self.temporary];
+                let limits = (own, limits.resources);
+                container.command_line(
+                    &self.launcher,
+                    spec,
+                    &folders,
+                    channel,
+                    limits,
+                    &self.processes.0.marker,
+                )
             }),
         }
     }
@@ -211,10 +233,14 @@ impl Sandbox {
         listener: Option<Listener>,
     ) -> Result<RunningProcess, SandboxError> {
         #[cfg(target_os = "linux")]
-        let out_of_memory = {
-            let group = self.group(&limits)?;
-            group.hold(&mut command);
-            group.out_of_memory()
+        let out_of_memory = match self.level {
+            // Its engine makes the group.
+            SandboxLevel::Container => None,
+            _ => {
+                let group = self.group(&limits)?;
+                group.hold(&mut command);
+                group.out_of_memory()
+            }
         };
         #[cfg(not(target_os = "linux"))]
         let out_of_memory = None;

@@ -1,5 +1,7 @@
 //! What a worker tells the program that shuts itself in.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,24 @@ pub(super) enum Kind {
     Landlock(Rules),
     /// The namespaces are there already.
     Namespaces,
+    /// By a container, which has to be started.
+    Container(Entrance),
+}
+
+/// How a container is started, and entered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Entrance {
+    /// The engine's command.
+    pub(super) engine: PathBuf,
+    /// Its arguments.
+    pub(super) args: Vec<OsString>,
+    /// Its environment.
+    pub(super) environment: BTreeMap<String, OsString>,
+    /// The Unix socket over which the first process inside is told what to do.
+    pub(super) socket: PathBuf,
+    /// The file that stays locked while the engine's command runs, and gets a line when a container has ended by itself.
+    pub(super) standing: PathBuf,
 }
 
 /// A way out of a network namespace.

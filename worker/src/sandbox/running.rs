@@ -254,25 +254,28 @@ impl RunningProcess {
         }
         let leftovers = self.sweep().await;
         let stderr_tail = tail::last_text(&self.stderr, self.stderr_start, STDERR_TAIL).unwrap_or_default();
-        let (code, signal, inner_leftovers, sandbox_fault) = match self.listener.as_mut().and_then(Listener::word) {
-            // Who stands between says more than its own end does.
-            Some(Word::Ended {
-                code,
-                signal,
-                leftovers,
-            }) => (code, signal, leftovers, None),
-            Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason)),
-            None => (status.code(), status.signal(), 0, None),
-        };
+        let (code, signal, inner_leftovers, sandbox_fault, told_of_memory) =
+            match self.listener.as_mut().and_then(Listener::word) {
+                // Who stands between says more than its own end does.
+                Some(Word::Ended {
+                    code,
+                    signal,
+                    leftovers,
+                    out_of_memory,
+                }) => (code, signal, leftovers, None, out_of_memory),
+                Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason), false),
+                None => (status.code(), status.signal(), 0, None, false),
+            };
         let overuse = match (self.overuse.take(), &mut self.disk) {
             (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
             (overuse, _) => overuse,
         };
         let sandbox_fault = sandbox_fault.or(overuse);
         #[cfg(target_os = "linux")]
-        let out_of_memory = !self.killed && ended_by_a_kill(code, signal) && self.memory.has_grown();
+        let out_of_memory =
+            !self.killed && ended_by_a_kill(code, signal) && (told_of_memory || self.memory.has_grown());
         #[cfg(not(target_os = "linux"))]
-        let out_of_memory = false;
+        let out_of_memory = told_of_memory;
         ProcessEnd {
             code,
             signal,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use mcproctor_proto::assignment::SandboxLevel;
 
-use super::ability::{Unavailable, ability};
+use super::ability::ability;
 use super::error::SandboxError;
 use super::folder::Folder;
 #[cfg(target_os = "linux")]
-use super::{bubblewrap::Bubblewrap, landlock::Abi};
+use super::{bubblewrap::Bubblewrap, container::Container, landlock::Abi};
 
 /// The wall of one sandbox.
 #[derive(Debug)]
@@ -27,6 +27,9 @@ pub(super) enum Wall {
     /// Namespaces.
     #[cfg(target_os = "linux")]
     Bubblewrap(Bubblewrap),
+    /// A container.
+    #[cfg(target_os = "linux")]
+    Container(Container),
 }
 
 /// What to execute: a program and its arguments.
@@ -38,17 +41,17 @@ pub(super) struct CommandLine {
 
 impl Wall {
     /// Refuses a level that this machine does not have, before anything is made.
-    pub(super) fn check(level: SandboxLevel) -> Result<(), SandboxError> {
-        ability(level)
+    pub(super) fn check(level: SandboxLevel, image: &str) -> Result<(), SandboxError> {
+        ability(level, image)
             .map(drop)
             .map_err(|why| SandboxError::Unavailable { level, why })
     }
 
-    /// The wall of `level` around `folder`.
-    pub(super) fn of(level: SandboxLevel, folder: &Folder) -> Result<Self, SandboxError> {
+    /// The wall of `level` around `folder`. A container is made of `image`.
+    pub(super) fn of(level: SandboxLevel, image: &str, folder: &Folder) -> Result<Self, SandboxError> {
         let unavailable = |why| SandboxError::Unavailable { level, why };
         // Elsewhere than on Linux nothing is put up in the folder.
-        let _ = folder;
+        let _ = (folder, image);
         match level {
             SandboxLevel::Process => Ok(Self::Process),
             #[cfg(target_os = "linux")]
@@ -60,10 +63,13 @@ impl Wall {
                 let program = super::bubblewrap::ready().map_err(unavailable)?;
                 Bubblewrap::around(folder, program).map(Self::Bubblewrap)
             }
-            _ => Err(unavailable(Unavailable::new(
-                "this version does not know it here",
-                "use another level",
-            ))),
+            #[cfg(target_os = "linux")]
+            SandboxLevel::Container => {
+                let ready = super::container::ready(image).map_err(unavailable)?;
+                Container::around(folder, ready).map(Self::Container)
+            }
+            #[cfg(not(target_os = "linux"))]
+            _ => Err(unavailable(super::ability::needs_linux())),
         }
     }
 
@@ -78,6 +84,17 @@ impl Wall {
             }
             #[cfg(target_os = "linux")]
             Self::Bubblewrap(bubblewrap) => bubblewrap.open_way(port),
+            #[cfg(target_os = "linux")]
+            Self::Container(container) => container.open_way(port),
+        }
+    }
+
+    /// Who has to own the agent's files, by user and group, if not the worker's user.
+    pub(super) fn owner(&self) -> Option<(u32, u32)> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Container(container) => container.owner(),
+            _ => None,
         }
     }
 }

@@ -31,6 +31,9 @@ pub(super) enum Word {
         signal: Option<i32>,
         /// Its descendants that were still there.
         leftovers: usize,
+        /// Whether the kernel killed something of it for want of memory, as far as whoever says it can know.
+        #[serde(default)]
+        out_of_memory: bool,
     },
 }
 

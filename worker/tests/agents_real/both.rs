@@ -127,6 +127,13 @@ pub(super) async fn killed(kind: AgentKind, level: SandboxLevel) {
         }
     }
     process.kill_tree().await;
+    if level == SandboxLevel::Container {
+        // An engine's command takes a moment longer, to see the container removed.
+        let patience = Instant::now() + PATIENCE;
+        while !processes_of(&seat).is_empty() && Instant::now() < patience {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
     assert_eq!(processes_of(&seat), Vec::<PathBuf>::new());
     let end = process.wait().await;
     assert!(end.killed);

@@ -15,7 +15,7 @@ pub(super) const LAUNCHER: &str = "MCPROCTOR_TEST_LAUNCHER";
 const NOBODY: &str = "65534";
 
 fn require(level: SandboxLevel) {
-    if let Err(why) = ability(level) {
+    if let Err(why) = ability(level, DEFAULT_IMAGE) {
         panic!("this machine cannot hold an agent in `{level}`: {why}");
     }
 }
@@ -91,6 +91,20 @@ mod bubblewrap {
     #[tokio::test]
     async fn codex_works_and_is_confined() {
         everything(AgentKind::Codex, SandboxLevel::Bubblewrap).await;
+    }
+}
+
+mod container {
+    use super::*;
+
+    #[tokio::test]
+    async fn claude_works_and_is_confined() {
+        everything(AgentKind::Claude, SandboxLevel::Container).await;
+    }
+
+    #[tokio::test]
+    async fn codex_works_and_is_confined() {
+        everything(AgentKind::Codex, SandboxLevel::Container).await;
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mcproctor_proto::agent::{Agent, AgentKind, BuiltinTools, Credential};
-use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, SandboxLevel};
 use mcproctor_worker::agent::{Driver, Exit, Place, Reading, driver};
 use mcproctor_worker::sandbox::{Launcher, Limits, Output, OutputFiles, ProcessEnd, RunningProcess, Sandbox, Spec};
 use scripted_model::{Scenarios, ScriptedModel};
@@ -62,7 +62,7 @@ impl Seat {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let model = ScriptedModel::start(listener, Scenarios::from_yaml(scenario).unwrap()).unwrap();
         let base = tempfile::tempdir().unwrap();
-        let mut sandbox = Sandbox::set_up(&base.path().join("sandboxes"), level, &launcher()).unwrap();
+        let mut sandbox = Sandbox::set_up(&base.path().join("sandboxes"), level, DEFAULT_IMAGE, &launcher()).unwrap();
         let mut agent = Agent {
             name: kind.to_string(),
             kind,

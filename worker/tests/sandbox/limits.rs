@@ -1,6 +1,6 @@
 //! Using up what there is.
 
-use mcproctor_proto::assignment::{Resources, SandboxLevel};
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, Resources, SandboxLevel};
 use mcproctor_worker::sandbox::{Limits, not_enforced};
 
 use crate::seat::{Ran, Seat, alive, finish};
@@ -27,7 +27,9 @@ async fn run_within(seat: &Seat, resources: Resources, program: &str) -> Ran {
 
 /// What cannot be enforced has to be said, and what is not said has to be enforced.
 fn said_to_be_open(level: SandboxLevel, resources: &Resources, key: &str) -> bool {
-    not_enforced(level, resources).iter().any(|what| what.contains(key))
+    not_enforced(level, DEFAULT_IMAGE, resources)
+        .iter()
+        .any(|what| what.contains(key))
 }
 
 pub(crate) async fn a_fork_bomb_stays_within_its_limit(level: SandboxLevel) {
@@ -142,13 +144,7 @@ pub(crate) async fn the_groups_are_gone_afterwards(level: SandboxLevel) {
     .await;
     assert_eq!(ran.end.code, Some(0), "{:?}", ran.end);
     assert!(ran.end.leftovers >= 1);
-    let name = std::fs::read_dir(seat.sandboxes())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.file_name())
-        .next()
-        .unwrap();
-    let name = name.into_string().unwrap();
+    let name = seat.name();
     drop(seat.sandbox);
     assert!(!groups().contains(&name));
     assert!(alive(std::process::id()));

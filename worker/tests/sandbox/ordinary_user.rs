@@ -1,7 +1,7 @@
 //! The same scenarios under a user without any rights of its own, and in a place like a pod that may do nothing.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::Command;
 
 use crate::seat::{HELD_AGENT, LAUNCHER, held_agent, launcher};
@@ -29,8 +29,19 @@ const POD: [&str; 15] = [
     "--bind",
 ];
 
-/// Runs the tests whose names begin with `scenarios` as an ordinary user, in a pod or not.
-fn again_as_nobody(scenarios: &str, in_a_pod: bool) {
+/// Where a user without any rights is.
+#[derive(Clone, Copy, PartialEq)]
+enum Among {
+    /// On the machine.
+    Others,
+    /// On the machine, with the group that may use docker.
+    UsersOfDocker,
+    /// In a pod.
+    Pod,
+}
+
+/// Runs the tests whose names begin with `scenarios` as an ordinary user.
+fn again_as_nobody(scenarios: &str, among: Among) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     // Copied, because an ordinary user may not be let into the folder that they were built in.
@@ -48,9 +59,13 @@ fn again_as_nobody(scenarios: &str, in_a_pod: bool) {
     fs::set_permissions(&temporary, fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new("setpriv");
     if rustix::process::geteuid().is_root() {
-        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
+        command.args(["--reuid", NOBODY, "--regid", NOBODY]);
+        match among {
+            Among::UsersOfDocker => command.arg(format!("--groups={}", group_of_docker())),
+            _ => command.arg("--clear-groups"),
+        };
     }
-    if in_a_pod {
+    if among == Among::Pod {
         command.args(POD).args([&temporary, &temporary]);
     }
     let output = command
@@ -71,17 +86,28 @@ fn again_as_nobody(scenarios: &str, in_a_pod: bool) {
     assert!(!text.contains("running 0 tests"), "{text}");
 }
 
+fn group_of_docker() -> u32 {
+    let socket = fs::metadata("/var/run/docker.sock").expect("scripts/engine starts one");
+    assert_ne!(socket.gid(), 0, "the package docker.io makes the group `docker`");
+    socket.gid()
+}
+
 #[test]
 fn an_ordinary_user_holds_the_same_at_landlock() {
-    again_as_nobody("held::landlock::", false);
+    again_as_nobody("held::landlock::", Among::Others);
 }
 
 #[test]
 fn an_ordinary_user_holds_the_same_at_bubblewrap() {
-    again_as_nobody("held::bubblewrap::", false);
+    again_as_nobody("held::bubblewrap::", Among::Others);
+}
+
+#[test]
+fn an_ordinary_user_who_may_use_docker_holds_the_same_in_a_container() {
+    again_as_nobody("held::container::", Among::UsersOfDocker);
 }
 
 #[test]
 fn landlock_holds_the_same_in_a_restricted_pod() {
-    again_as_nobody("held::landlock::", true);
+    again_as_nobody("held::landlock::", Among::Pod);
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcproctor_proto::assignment::SandboxLevel;
+use mcproctor_proto::assignment::{DEFAULT_IMAGE, SandboxLevel};
 use mcproctor_worker::sandbox::{
     Launcher, Limits, Output, OutputFiles, ProcessEnd, RunningProcess, Sandbox, Spec, ability,
 };
@@ -65,7 +65,7 @@ pub(crate) fn held_agent() -> PathBuf {
 
 /// Panics, with what would help, where this machine does not have the level.
 pub(crate) fn require(level: SandboxLevel) {
-    if let Err(why) = ability(level) {
+    if let Err(why) = ability(level, DEFAULT_IMAGE) {
         panic!("this machine cannot hold an agent in `{level}`: {why}");
     }
 }
@@ -74,7 +74,7 @@ impl Seat {
     pub(crate) fn new(level: SandboxLevel) -> Self {
         require(level);
         let base = tempfile::tempdir().unwrap();
-        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), level, &launcher()).unwrap();
+        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), level, DEFAULT_IMAGE, &launcher()).unwrap();
         let files = OutputFiles {
             stdout: base.path().join("stdout"),
             stderr: base.path().join("stderr"),
@@ -95,6 +95,12 @@ impl Seat {
     /// Where the sandboxes are.
     pub(crate) fn sandboxes(&self) -> PathBuf {
         self.base.path().join("sandboxes")
+    }
+
+    /// The sandbox's name.
+    pub(crate) fn name(&self) -> String {
+        let mut names = fs::read_dir(self.sandboxes()).unwrap().flatten();
+        names.next().unwrap().file_name().into_string().unwrap()
     }
 
     pub(crate) fn spec(&self, program: &str, args: &[&str]) -> Spec {

@@ -94,6 +94,7 @@ pub(super) fn agent(
         model: model.map(str::to_owned),
         version: version.map(str::to_owned),
         sandbox: SandboxLevel::Process,
+        image: None,
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login,

@@ -2,30 +2,29 @@
 
 use mcproctor_proto::assignment::SandboxLevel;
 
-use crate::yaml::{Item, Number, Problems, Value};
+use crate::yaml::{Item, Number, Problems, Text, Value};
 
 /// The section: a level alone, or a mapping.
 #[derive(Default)]
 pub(in crate::config) struct SandboxSection {
     pub(in crate::config) level: Option<SandboxLevel>,
+    pub(in crate::config) image: Option<Text>,
     pub(in crate::config) memory_mb: Option<Number>,
     pub(in crate::config) processes: Option<Number>,
     pub(in crate::config) cpus: Option<Number>,
     pub(in crate::config) disk_mb: Option<Number>,
 }
 
-const LEVELS: [(&str, SandboxLevel); 3] = [
+const LEVELS: [(&str, SandboxLevel); 4] = [
     ("process", SandboxLevel::Process),
     ("landlock", SandboxLevel::Landlock),
     ("bubblewrap", SandboxLevel::Bubblewrap),
+    ("container", SandboxLevel::Container),
 ];
-
-/// Levels that later versions know.
-const LATER: [&str; 1] = ["container"];
 
 /// Reads a level.
 pub(super) fn read_level(item: &Item<'_>, problems: &mut Problems) -> Option<SandboxLevel> {
-    item.word(&LEVELS, &LATER, problems)
+    item.word(&LEVELS, &[], problems)
 }
 
 impl SandboxSection {
@@ -38,6 +37,7 @@ impl SandboxSection {
         }
         let mut fields = item.fields(problems)?;
         let level = fields.get("level").and_then(|item| read_level(&item, problems));
+        let image = fields.get("image").and_then(|item| item.text(problems));
         let mut number = |key, problems: &mut Problems| fields.get(key).and_then(|item| item.number(problems));
         let memory_mb = number("memoryMb", problems);
         let processes = number("processes", problems);
@@ -46,6 +46,7 @@ impl SandboxSection {
         fields.finish(problems);
         Some(Self {
             level,
+            image,
             memory_mb,
             processes,
             cpus,

@@ -7,7 +7,7 @@ use mcproctor_proto::assignment::Resources;
 use super::context::ranged;
 use crate::config::file::{AgentEntry, RunSection};
 use crate::config::sandbox::SandboxSettings;
-use crate::yaml::{Number, Problems};
+use crate::yaml::{Number, Problems, Text};
 
 /// An agent's program alone takes some 300 MB.
 const MEMORY_MB: RangeInclusive<u32> = 64..=16_000_000;
@@ -36,6 +36,10 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
             ..SandboxSettings::default()
         });
     };
+    let image = match &sandbox.image {
+        Some(image) => checked_image(image, problems).map(Some),
+        None => Some(None),
+    };
     let mut limit = |number: &Option<Number>, range| match number {
         Some(number) => ranged(number, range, problems).map(Some),
         None => Some(None),
@@ -48,6 +52,7 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
     Some(SandboxSettings {
         level: sandbox.level,
         of_agents,
+        image: image?,
         resources: Resources {
             memory_bytes: memory_mb?.map(bytes),
             processes: processes?,
@@ -55,4 +60,20 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
             disk_bytes: disk_mb?.map(bytes),
         },
     })
+}
+
+/// A name that an engine may know an image by: with its registry, its tag and its digest, or an id.
+fn checked_image(image: &Text, problems: &mut Problems) -> Option<String> {
+    let begins = image.value.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins
+        && image
+            .value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-/:@".contains(c))
+    {
+        return Some(image.value.clone());
+    }
+    let problem = image.problem(problems, format!("`{}` cannot name an image", image.shown));
+    problems.add(problem.accepted("a name such as `mcproctor-agents` or `registry.example/agents:1`"));
+    None
 }

@@ -34,7 +34,7 @@ fn levels(run: &str, machine: &[SandboxLevel]) -> BTreeMap<String, SandboxLevel>
     config(run, KEYS).sandboxes(&able(machine)).unwrap()
 }
 
-use SandboxLevel::{Bubblewrap, Landlock, Process};
+use SandboxLevel::{Bubblewrap, Container, Landlock, Process};
 
 #[test]
 fn without_tools_of_its_own_an_agent_is_in_process_and_with_them_in_the_strongest_level() {
@@ -42,6 +42,7 @@ fn without_tools_of_its_own_an_agent_is_in_process_and_with_them_in_the_stronges
     let expect = |codex| BTreeMap::from([("claude".to_owned(), Process), ("codex".to_owned(), codex)]);
     assert_eq!(levels(run, &[Landlock, Bubblewrap]), expect(Bubblewrap));
     assert_eq!(levels(run, &[Landlock]), expect(Landlock));
+    assert_eq!(levels(run, &[Landlock, Container, Bubblewrap]), expect(Container));
 }
 
 #[test]
@@ -105,4 +106,36 @@ fn levels_that_confine_have_limits_of_their_own_and_process_has_none() {
         (confined.processes, confined.cpus, confined.disk_bytes),
         (Some(1024), None, Some(4 << 30))
     );
+}
+
+#[test]
+fn an_engine_is_asked_only_where_an_agent_may_come_to_a_container() {
+    let asked = |run: &str| config(run, KEYS).levels_in_question().contains(&Container);
+    for run in [
+        "sandbox: container",
+        "agents: [{kind: codex, sandbox: container}]",
+        "agents: [claude, {kind: codex, builtinTools: default}]",
+    ] {
+        assert!(asked(run), "{run}");
+    }
+    for run in [
+        "agents: [claude]",
+        "sandbox: bubblewrap, agents: [{kind: codex, builtinTools: default}]",
+        "sandbox: container, agents: [{kind: codex, sandbox: landlock}]",
+    ] {
+        assert!(!asked(run), "{run}");
+    }
+}
+
+#[test]
+fn the_image_of_containers_is_the_default_one_unless_the_config_names_another() {
+    let image = |run: &str| config(run, KEYS).run.sandbox.image().to_owned();
+    assert_eq!(image("sandbox: container"), "mcproctor-agents");
+    let named = "sandbox: {level: container, image: 'registry.example/agents:1@sha256:ab'}";
+    assert_eq!(image(named), "registry.example/agents:1@sha256:ab");
+    for refused in ["--privileged", "a b", "''"] {
+        let text = format!("{SMALLEST}run: {{sandbox: {{level: container, image: {refused}}}}}\n");
+        let error = Folder::with(&text).report(&environment(KEYS));
+        assert!(error.contains("cannot name an image"), "{error}");
+    }
 }

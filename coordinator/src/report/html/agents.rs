@@ -48,6 +48,7 @@ impl AgentView {
                     facts.push(("model seen", seen.join(", ")));
                 }
                 facts.push(("sandbox", sandboxes(agent.sandbox.name(), figures, index)));
+                facts.extend(agent.image.clone().map(|image| ("image", image)));
                 facts.push((
                     "own tools",
                     match agent.builtin_tools.as_str() {

@@ -85,6 +85,8 @@ struct AgentView<'a> {
     models_seen: Vec<&'a str>,
     version: Option<&'a str>,
     sandbox: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    image: Option<&'a str>,
     builtin_tools: &'a str,
     /// What was asked for; `null` for what the kind does by itself.
     tool_loading: Option<ToolLoading>,
@@ -158,6 +160,7 @@ impl<'a> RunView<'a> {
                     models_seen: models.iter().map(String::as_str).collect(),
                     version: agent.version.as_deref(),
                     sandbox: agent.sandbox.name(),
+                    image: agent.image.as_deref(),
                     builtin_tools: &agent.builtin_tools,
                     tool_loading: agent.tool_loading,
                     tool_loading_seen: loadings.iter().copied().collect(),

@@ -3,15 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::etc;
+use crate::sandbox::etc;
 use crate::sandbox::landlock::{FileRight, SYSTEM};
 use crate::sandbox::view::View;
+use crate::sandbox::ways;
 
 /// Where our own program lies inside; it is the first process there.
 pub(super) const LAUNCHER: &str = "/run/mcproctor/launcher";
-
-/// Where the sockets of the ways lie inside.
-pub(super) const WAYS: &str = "/run/mcproctor/ways";
 
 /// Everything of the kernel's that can be the agent's own. Without a control group's namespace an old kernel still holds.
 pub(super) const NAMESPACES: [&str; 14] = [
@@ -26,7 +24,7 @@ pub(super) const NAMESPACES: [&str; 14] = [
     "--gid",
     etc::ID,
     "--hostname",
-    "sandbox",
+    etc::HOST,
     "--cap-drop",
     "ALL",
 ];
@@ -69,7 +67,7 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     }
     installed_files(&mut args, &mut shown, installed);
     bind(&mut args, "--ro-bind", room.launcher, Path::new(LAUNCHER));
-    bind(&mut args, "--ro-bind", room.ways, Path::new(WAYS));
+    bind(&mut args, "--ro-bind", room.ways, Path::new(ways::INSIDE));
     words(&mut args, &["--remount-ro", "/", "--as-pid-1", "--chdir"]);
     args.push(room.cwd.into());
     args

@@ -1,58 +1,42 @@
 //! One sandbox of this level.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::way::OuterWay;
-use super::{arguments, etc};
+use super::arguments;
 use crate::sandbox::confined;
 use crate::sandbox::error::SandboxError;
+use crate::sandbox::etc;
 use crate::sandbox::folder::Folder;
 use crate::sandbox::launcher::Launcher;
-use crate::sandbox::plan::{Kind, OwnLimits, Plan, Way};
+use crate::sandbox::plan::{Kind, OwnLimits, Plan};
 use crate::sandbox::spec::Spec;
 use crate::sandbox::view::View;
 use crate::sandbox::wall::CommandLine;
-
-/// The first port at which agents find proxies and relay. Always the same, so that what a model is told is, too.
-const FIRST_PORT: u16 = 8101;
+use crate::sandbox::ways::Ways;
 
 /// The walls of one sandbox.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Bubblewrap {
     program: PathBuf,
-    /// Where the sockets of the ways lie.
-    ways_folder: PathBuf,
+    ways: Ways,
     /// Where the files of `/etc` lie.
     etc: PathBuf,
-    /// The outer halves of the ways, in the order of their ports.
-    ways: Vec<OuterWay>,
 }
 
 impl Bubblewrap {
     /// Prepares what is beside the agent's own folders.
     pub(in crate::sandbox) fn around(folder: &Folder, program: PathBuf) -> Result<Self, SandboxError> {
-        let (ways_folder, etc) = (folder.inner("ways")?, folder.inner("etc")?);
+        let (ways, etc) = (Ways::through(folder.inner("ways")?), folder.inner("etc")?);
         etc::write(&etc).map_err(|source| SandboxError::File {
             path: etc.clone(),
             source,
         })?;
-        Ok(Self {
-            program,
-            ways_folder,
-            etc,
-            ways: Vec::new(),
-        })
+        Ok(Self { program, ways, etc })
     }
 
     /// Opens a way to a loopback port. Gives the port inside.
     pub(in crate::sandbox) fn open_way(&mut self, port: u16) -> Result<u16, SandboxError> {
-        let index = u16::try_from(self.ways.len()).unwrap_or(u16::MAX);
-        let inside = FIRST_PORT
-            .checked_add(index)
-            .ok_or_else(|| SandboxError::Way(std::io::Error::other("there are too many")))?;
-        let way = OuterWay::open(&self.ways_folder, &inside.to_string(), port).map_err(SandboxError::Way)?;
-        self.ways.push(way);
-        Ok(inside)
+        self.ways.open(port).map(|(inside, _)| inside)
     }
 
     /// What shuts the program of `spec` in.
@@ -64,19 +48,15 @@ impl Bubblewrap {
         channel: i32,
         limits: OwnLimits,
     ) -> Result<CommandLine, SandboxError> {
-        let ways = (FIRST_PORT..).take(self.ways.len()).map(|port| Way {
-            port,
-            socket: Path::new(arguments::WAYS).join(port.to_string()),
-        });
         let plan = Plan {
             channel,
             kind: Kind::Namespaces,
-            ways: ways.collect(),
+            ways: self.ways.plan(),
             limits,
         };
         let room = arguments::Room {
             launcher: &launcher.program,
-            ways: &self.ways_folder,
+            ways: self.ways.folder(),
             etc: &self.etc,
             own_folders,
             cwd: &spec.cwd,

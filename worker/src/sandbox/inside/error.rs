@@ -24,6 +24,12 @@ pub(super) enum InsideError {
     Limits(io::Error),
     #[error("filter system calls: {0}")]
     Filter(String),
+    #[error("start a container: {0}")]
+    Engine(String),
+    #[error("hand the container over to the agent: {0}")]
+    Handover(io::Error),
+    #[error("hold the agent: its container was ended from outside, or by the kernel")]
+    Lost,
     #[error("start {program}: {source}", program = program.display())]
     Start { program: PathBuf, source: io::Error },
 }

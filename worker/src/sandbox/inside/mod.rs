@@ -5,6 +5,9 @@
 //! rules takes memory and files. So the worker starts its own program anew, and that, alone in its process, has all the
 //! time it needs. It forks once more, and the child confines itself for good, says so if it cannot, and executes the agent.
 //! The parent stays outside the confinement, where the agent cannot reach it, and sees that nothing outlives the agent.
+//!
+//! A container is started by its engine, which inherits nothing. There the program is started twice: an outpost beside the worker
+//! has the engine start the container, with the program as its first process, and hands over to it all that it was started with.
 
 mod capabilities;
 mod carry;
@@ -12,8 +15,11 @@ mod command;
 mod descriptors;
 mod error;
 mod filter;
+mod handover;
 mod landlock;
 mod limits;
+mod outpost;
+mod passing_on;
 mod supervisor;
 
 pub use command::{SandboxedArgs, sandboxed};

@@ -3,33 +3,21 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait};
 
+use super::passing_on;
 use crate::sandbox::tree::descendants;
 use crate::sandbox::word::Word;
 
 /// How long it goes on killing what goes on starting more.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whom signals are passed on to.
-static AGENT: AtomicI32 = AtomicI32::new(0);
-
 /// Whether the worker is gone, or wants an end.
 static OVER: AtomicBool = AtomicBool::new(false);
-
-/// Signals that people and systems send to what they want to end, or to tell something.
-const PASSED_ON: [libc::c_int; 6] = [
-    libc::SIGTERM,
-    libc::SIGINT,
-    libc::SIGHUP,
-    libc::SIGQUIT,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-];
 
 /// Who stays with the agent to its end.
 pub(super) struct Supervisor {
@@ -39,14 +27,7 @@ pub(super) struct Supervisor {
 impl Supervisor {
     /// Passes signals on to `agent` from now on, and ends it when the worker closes its end of the channel.
     pub(super) fn of(agent: Pid, channel: UnixStream) -> io::Result<Self> {
-        AGENT.store(agent.as_raw_pid(), Ordering::SeqCst);
-        for signal in PASSED_ON {
-            let handler = pass_on as extern "C" fn(libc::c_int);
-            // SAFETY: the handler only makes calls that are async-signal-safe.
-            if unsafe { libc::signal(signal, handler as libc::sighandler_t) } == libc::SIG_ERR {
-                return Err(io::Error::last_os_error());
-            }
-        }
+        passing_on::to(agent)?;
         let watch = move || {
             let mut channel = channel;
             // The worker says nothing on it: it ends with the worker, or when that has had enough.
@@ -68,12 +49,13 @@ impl Supervisor {
                 Err(_) => break None,
             }
         };
-        AGENT.store(0, Ordering::SeqCst);
+        passing_on::to_nobody();
         let leftovers = end_the_rest();
         Word::Ended {
             code: status.and_then(WaitStatus::exit_status),
             signal: status.and_then(WaitStatus::terminating_signal),
             leftovers: if OVER.load(Ordering::SeqCst) { 0 } else { leftovers },
+            out_of_memory: false,
         }
     }
 }
@@ -99,13 +81,5 @@ fn end_the_rest() -> usize {
             killed.insert(pid);
         }
         thread::sleep(Duration::from_millis(1));
-    }
-}
-
-extern "C" fn pass_on(signal: libc::c_int) {
-    let agent = AGENT.load(Ordering::SeqCst);
-    if agent > 0 {
-        // SAFETY: the call is given no pointer, and is async-signal-safe.
-        unsafe { libc::kill(agent, signal) };
     }
 }

@@ -3,9 +3,9 @@
 use mcproctor_proto::assignment::{Resources, SandboxLevel};
 
 /// Which of the limits in `resources` are not enforced at `level` on this machine, for people. Tries it, and blocks for some
-/// milliseconds.
-pub fn not_enforced(level: SandboxLevel, resources: &Resources) -> Vec<String> {
-    let enforced = enforced(level, resources);
+/// milliseconds. Containers are made of `image`.
+pub fn not_enforced(level: SandboxLevel, image: &str, resources: &Resources) -> Vec<String> {
+    let enforced = enforced(level, image, resources);
     let all = [
         ("memoryMb", resources.memory_bytes.is_some(), enforced.0),
         ("processes", resources.processes.is_some(), enforced.1),
@@ -13,15 +13,25 @@ pub fn not_enforced(level: SandboxLevel, resources: &Resources) -> Vec<String> {
     ];
     all.into_iter()
         .filter(|(_, wanted, enforced)| *wanted && !enforced)
-        .map(|(key, ..)| {
-            format!("the limit `{key}` is not enforced: this user can make no control group for it on this machine")
+        .map(|(key, ..)| match level {
+            SandboxLevel::Container => {
+                format!("the limit `{key}` is not enforced: the engine cannot do it on this machine")
+            }
+            _ => {
+                format!("the limit `{key}` is not enforced: this user can make no control group for it on this machine")
+            }
         })
         .collect()
 }
 
 /// Memory, processes, processors.
 #[cfg(target_os = "linux")]
-fn enforced(level: SandboxLevel, resources: &Resources) -> (bool, bool, bool) {
+fn enforced(level: SandboxLevel, image: &str, resources: &Resources) -> (bool, bool, bool) {
+    if level == SandboxLevel::Container && *resources != Resources::default() {
+        // Without an engine there is no attempt to limit.
+        let ready = crate::sandbox::container::ready(image);
+        return ready.map_or((true, true, true), |ready| ready.enforced());
+    }
     let name = format!("mcproctor-try-{:016x}", rand::random::<u64>());
     let group = super::group::Group::make(&name, resources);
     let of_group = group.enforced();
@@ -30,7 +40,7 @@ fn enforced(level: SandboxLevel, resources: &Resources) -> (bool, bool, bool) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn enforced(_level: SandboxLevel, _resources: &Resources) -> (bool, bool, bool) {
+fn enforced(_level: SandboxLevel, _image: &str, _resources: &Resources) -> (bool, bool, bool) {
     (false, false, false)
 }
 
@@ -45,9 +55,10 @@ pub(in crate::sandbox) fn process_limit(level: SandboxLevel, resources: &Resourc
         return None;
     }
     match level {
-        SandboxLevel::Process => None,
+        // An engine counts by itself.
+        SandboxLevel::Process | SandboxLevel::Container => None,
         SandboxLevel::Landlock => Some(limit + tasks_of(rustix::process::geteuid().as_raw())),
-        SandboxLevel::Bubblewrap | SandboxLevel::Container => Some(limit),
+        SandboxLevel::Bubblewrap => Some(limit),
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use mcproctor_proto::assignment::DEFAULT_IMAGE;
+
 use super::*;
 use crate::sandbox::{MARKER, Output, ProcessEnd};
 
@@ -24,7 +26,13 @@ fn nothing() -> Launcher {
 impl Seat {
     fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
-        let sandbox = Sandbox::set_up(&base.path().join("sandboxes"), SandboxLevel::Process, &nothing()).unwrap();
+        let sandbox = Sandbox::set_up(
+            &base.path().join("sandboxes"),
+            SandboxLevel::Process,
+            DEFAULT_IMAGE,
+            &nothing(),
+        )
+        .unwrap();
         let files = OutputFiles {
             stdout: base.path().join("stdout"),
             stderr: base.path().join("stderr"),

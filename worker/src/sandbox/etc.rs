@@ -4,11 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::sandbox::environment::USER;
-use crate::sandbox::landlock::SYSTEM;
+use super::environment::USER;
+use super::landlock::SYSTEM;
 
-/// The user's and the group's number inside, whoever the worker is.
+/// The user's and the group's number inside, wherever it can be chosen.
 pub(super) const ID: &str = "1000";
+
+/// The name of the agent's machine.
+pub(super) const HOST: &str = "sandbox";
 
 /// Where it lies inside.
 pub(super) const ETC: &str = "/etc";
@@ -33,8 +36,22 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
             let _ = fs::read(&path).and_then(|text| fs::write(&copy, text));
         }
     }
-    let own = [
-        ("group", format!("root:x:0:\n{USER}:x:{ID}:\nnogroup:x:65534:\n")),
+    write_own(folder, ID, ID)
+}
+
+/// Writes the files that tell of the agent's own world into `folder`, for a user and a group with these numbers.
+pub(super) fn write_own(folder: &Path, user: &str, group: &str) -> io::Result<()> {
+    for (name, text) in own(user, group) {
+        fs::write(folder.join(name), text)?;
+    }
+    Ok(())
+}
+
+/// Names of files in `/etc`, and what stands in them.
+fn own(user: &str, group: &str) -> [(&'static str, String); 6] {
+    [
+        ("group", format!("root:x:0:\n{USER}:x:{group}:\nnogroup:x:65534:\n")),
+        ("hostname", format!("{HOST}\n")),
         ("hosts", "127.0.0.1 localhost\n".to_owned()),
         (
             "nsswitch.conf",
@@ -43,15 +60,16 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
         (
             "passwd",
             format!(
-                "root:x:0:0::/root:/bin/sh\n{USER}:x:{ID}:{ID}::/agent/home:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+                "root:x:0:0::/root:/bin/sh\n{USER}:x:{user}:{group}::/agent/home:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
             ),
         ),
         ("resolv.conf", String::new()),
-    ];
-    for (name, text) in own {
-        fs::write(folder.join(name), text)?;
-    }
-    Ok(())
+    ]
+}
+
+/// The names of the files of [`write_own`].
+pub(super) fn own_names() -> [&'static str; 6] {
+    own("", "").map(|(name, _)| name)
 }
 
 /// The folders of the host's that are shown in it.

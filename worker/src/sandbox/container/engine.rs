@@ -1,0 +1,197 @@
+//! Docker or podman, as a command.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use mcproctor_proto::assignment::DEFAULT_IMAGE;
+
+use super::question::{Answer, ask};
+use crate::sandbox::ability::Unavailable;
+
+/// How long an engine may take to say that it is there. One that hangs is not to hold up a run.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What an engine's command needs of the worker's environment: where the engine is, and its own files.
+const ENVIRONMENT: [&str; 16] = [
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "CONTAINER_CONNECTION",
+    "CONTAINER_HOST",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_CERT_PATH",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "DOCKER_TLS_VERIFY",
+    "HOME",
+    "PATH",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Which engine a command leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Docker,
+    Podman,
+}
+
+/// An engine's command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Engine {
+    pub(super) kind: Kind,
+    pub(super) program: PathBuf,
+}
+
+/// Which limits an engine enforces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Enforced {
+    pub(super) memory: bool,
+    pub(super) processes: bool,
+    pub(super) cpus: bool,
+}
+
+impl Engine {
+    /// The engine behind a command at this path, by its name.
+    pub(super) fn at(program: PathBuf) -> Self {
+        let podman = program.file_name().is_some_and(|name| name == "podman");
+        Self {
+            kind: if podman { Kind::Podman } else { Kind::Docker },
+            program,
+        }
+    }
+
+    /// The first engine of the path that answers, with its version.
+    pub(super) fn find() -> Result<(Self, String), Unavailable> {
+        let mut reasons = Vec::new();
+        for name in ["docker", "podman"] {
+            let Some(program) = in_path(name) else { continue };
+            let engine = Self::at(program);
+            match engine.version() {
+                Ok(version) => return Ok((engine, version)),
+                Err(why) => reasons.push(format!("`{name}` does not answer: {why}")),
+            }
+        }
+        if reasons.is_empty() {
+            return Err(Unavailable::new(
+                "neither `docker` nor `podman` is installed",
+                "install one (`apt-get install docker.io`, and start `dockerd`), or use `bubblewrap`",
+            ));
+        }
+        Err(Unavailable::new(
+            reasons.join("; "),
+            "start it (`systemctl start docker`, or `dockerd`) and let this user use it (`usermod --append --groups docker USER`), \
+             or use `bubblewrap`",
+        ))
+    }
+
+    fn version(&self) -> Result<String, String> {
+        let question: &[&str] = match self.kind {
+            Kind::Docker => &["version", "--format", "{{.Server.Version}}"],
+            Kind::Podman => &["info", "--format", "{{.Version.Version}}"],
+        };
+        match self.ask(question) {
+            Ok(answer) if answer.status.success() && !answer.stdout.is_empty() => Ok(answer.stdout),
+            Ok(answer) => Err(last_line(&answer.stderr)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Err(format!("no word in {} seconds", PATIENCE.as_secs()))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The id of an image that is there. Nothing is downloaded.
+    pub(super) fn image(&self, name: &str) -> Result<String, Unavailable> {
+        let answer = self.ask(&["image", "inspect", "--format", "{{.Id}}", "--", name]);
+        let failed =
+            |why: String| Unavailable::new(format!("the engine does not tell of its images: {why}"), "try again");
+        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        let said = answer.stderr.to_ascii_lowercase();
+        match answer
+            .status
+            .success()
+            .then_some(answer.stdout)
+            .filter(|id| !id.is_empty())
+        {
+            Some(id) => Ok(if id.contains(':') { id } else { format!("sha256:{id}") }),
+            None if said.contains("no such") || said.contains("not known") => Err(Unavailable::new(
+                format!("there is no image `{name}`"),
+                match name {
+                    DEFAULT_IMAGE => format!("build it (`{} build --tag {name} docker/agents`)", self.name()),
+                    _ => format!("download it (`{} pull {name}`)", self.name()),
+                } + ", or name another one in `run.sandbox.image`",
+            )),
+            None => Err(failed(last_line(&answer.stderr))),
+        }
+    }
+
+    /// Which limits it enforces on this machine.
+    pub(super) fn enforced(&self) -> Enforced {
+        let question = match self.kind {
+            Kind::Docker => "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
+            Kind::Podman => "{{.Host.CgroupControllers}}",
+        };
+        let Ok(answer) = self.ask(&["info", "--format", question]) else {
+            return Enforced::default();
+        };
+        let words: Vec<&str> = answer.stdout.split([' ', '[', ']', ',']).collect();
+        match self.kind {
+            Kind::Docker => Enforced {
+                memory: words.first() == Some(&"true"),
+                processes: words.get(1) == Some(&"true"),
+                cpus: words.get(2) == Some(&"true"),
+            },
+            Kind::Podman => Enforced {
+                memory: words.contains(&"memory"),
+                processes: words.contains(&"pids"),
+                cpus: words.contains(&"cpu"),
+            },
+        }
+    }
+
+    /// How it is called: `docker` or `podman`.
+    pub(super) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Docker => "docker",
+            Kind::Podman => "podman",
+        }
+    }
+
+    /// Puts a question to the engine that it answers at once, if it is well.
+    pub(super) fn ask(&self, args: &[&str]) -> io::Result<Answer> {
+        self.ask_for(PATIENCE, args)
+    }
+
+    /// The same, for something that may take a while.
+    pub(super) fn ask_for(&self, patience: Duration, args: &[&str]) -> io::Result<Answer> {
+        ask(Command::new(&self.program).args(args).current_dir("/"), patience)
+    }
+}
+
+/// What an engine's command is given of the worker's environment.
+pub(super) fn environment() -> BTreeMap<String, OsString> {
+    let there = ENVIRONMENT.into_iter();
+    there
+        .filter_map(|name| Some((name.to_owned(), env::var_os(name)?)))
+        .collect()
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|program| Path::is_file(program))
+}
+
+/// The last thing that was said, which is the reason as a rule.
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or("it did not say why").trim().to_owned()
+}
