@@ -176,6 +176,7 @@ mod tests {
             builtin_tools: "none".to_owned(),
             tool_loading: asked,
             own_login: false,
+            price: None,
         };
         let deferred = agent(Some(ToolLoading::Deferred));
         assert_eq!(

@@ -33,7 +33,15 @@ pub fn plan(
         .run
         .agents
         .iter()
-        .map(|agent| agent_record(agent, version(agent.kind), sandbox(&agent.name), image))
+        .map(|agent| {
+            let sandbox = sandbox(&agent.name);
+            AgentRecord {
+                version: version(agent.kind),
+                image: image.filter(|_| sandbox == SandboxLevel::Container).map(str::to_owned),
+                price: agent.model.as_deref().and_then(|model| config.prices.found(model)),
+                ..agent_record(agent, sandbox)
+            }
+        })
         .collect();
     let mut notices = config.notices.clone();
     for agent in &config.run.agents {
@@ -68,14 +76,15 @@ pub fn plan(
     }
 }
 
-fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel, image: Option<&str>) -> AgentRecord {
+/// What the config alone says of an agent.
+fn agent_record(agent: &Agent, sandbox: SandboxLevel) -> AgentRecord {
     AgentRecord {
         name: agent.name.clone(),
         kind: agent.kind.name().to_owned(),
         model: agent.model.clone(),
-        version,
+        version: None,
         sandbox,
-        image: image.filter(|_| sandbox == SandboxLevel::Container).map(str::to_owned),
+        image: None,
         builtin_tools: match agent.builtin_tools {
             BuiltinTools::None => "none",
             BuiltinTools::Default => "default",
@@ -83,6 +92,7 @@ fn agent_record(agent: &Agent, version: Option<String>, sandbox: SandboxLevel, i
         .to_owned(),
         tool_loading: agent.tool_loading,
         own_login: matches!(agent.credential, Credential::OwnLogin),
+        price: None,
     }
 }
 

@@ -280,6 +280,7 @@ fn agent(name: &str) -> AgentRecord {
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login: false,
+        price: None,
     }
 }
 

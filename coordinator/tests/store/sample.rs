@@ -24,6 +24,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login: false,
+        price: None,
     };
     let case = |name: &str| TestCaseRecord {
         name: name.to_owned(),

@@ -19,6 +19,7 @@ mod overhear;
 mod pace;
 mod retry_after;
 mod server;
+mod spans;
 mod traffic;
 mod usage;
 mod verdict;

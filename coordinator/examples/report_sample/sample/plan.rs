@@ -98,5 +98,6 @@ pub(super) fn agent(
         builtin_tools: "none".to_owned(),
         tool_loading: None,
         own_login,
+        price: None,
     }
 }

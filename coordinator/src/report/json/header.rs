@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::expectation::Expectations;
 use crate::loading::Loading;
+use crate::price::KnownPrice;
 use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
 use crate::report::gate::Gate;
 use crate::report::time::rfc3339;
@@ -93,6 +94,7 @@ struct AgentView<'a> {
     /// What the relay saw in effect.
     tool_loading_seen: Vec<Loading>,
     own_login: bool,
+    price: Option<&'a KnownPrice>,
 }
 
 #[derive(Serialize)]
@@ -165,6 +167,7 @@ impl<'a> RunView<'a> {
                     tool_loading: agent.tool_loading,
                     tool_loading_seen: loadings.iter().copied().collect(),
                     own_login: agent.own_login,
+                    price: agent.price.as_ref(),
                 })
                 .collect(),
             servers: run
