@@ -132,7 +132,7 @@ impl Conversation {
         self.exposures = report.exposures;
         self.traffic = report.traffic;
 
-        let able = ended_well && self.traffic.refusal.is_none();
+        let able = ended_well && self.traffic.refusal.is_none() && self.traffic.limited_requests == 0;
         let goes_on = able && worth_talking_on(case, &self.observed());
         let left: Vec<usize> = (0..case.answers.len())
             .filter(|place| !self.sent.contains(place))

@@ -6,6 +6,7 @@ pub mod yaml;
 
 pub mod config;
 pub mod expectation;
+pub mod limits;
 pub mod price;
 pub mod provider_limits;
 pub mod source;

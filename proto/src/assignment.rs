@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
+use crate::allowance::Allowance;
 use crate::call::{CallState, ToolCall};
 use crate::evidence::EvidenceRef;
 use crate::exposure::Exposure;
@@ -69,6 +70,8 @@ pub struct Assignment {
     pub idle_timeout: Duration,
     /// What holds the agent.
     pub sandbox: SandboxLevel,
+    /// What it may use of its model.
+    pub allowance: Allowance,
     /// Write the headers of every proxied request to the debug log. Contains secrets.
     pub debug: bool,
 }

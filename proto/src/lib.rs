@@ -4,6 +4,7 @@
 //! worker's `link`. Everything else speaks the checked types of the other modules, which [`wire`] converts.
 
 pub mod agent;
+pub mod allowance;
 pub mod assignment;
 pub mod call;
 pub mod evidence;

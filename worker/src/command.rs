@@ -90,6 +90,7 @@ pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
             base: args.base,
             own_home: std::env::var_os("HOME").map(PathBuf::from),
             debug_log: args.debug_log,
+            pace: std::sync::Arc::default(),
         },
     };
     let parent = stop.clone();

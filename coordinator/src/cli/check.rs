@@ -8,6 +8,7 @@ use super::agents::{model_access, program_version, without_answers, without_judg
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
+use super::limits::out_of_control;
 use super::run::counted;
 use super::runtime::block_on;
 use crate::config::Config;
@@ -107,6 +108,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
         without_answers(&config, &cases),
         without_usage(&config, &cases),
         without_judge(&config, &cases),
+        out_of_control(&config),
         out_of_reach(&config.run.thresholds, cases.len(), config.run.iterations),
     ];
     for problem in mismatches.into_iter().flatten() {

@@ -19,6 +19,7 @@ use super::exit::Exit;
 use super::run::{Invocation, Output, run_evaluation};
 use super::runtime::{block_on, chain, complain};
 use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, Source};
+use crate::limits::Limits;
 use crate::price::Prices;
 use crate::source::MemorySource;
 use crate::testcase::{self, TestCase};
@@ -154,6 +155,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             seed: None,
             sandbox: SandboxLevel::Process,
             thresholds: Thresholds::default(),
+            limits: Limits::default(),
         },
         report: ReportSettings {
             out_dir,

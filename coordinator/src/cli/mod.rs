@@ -8,6 +8,7 @@ mod exit;
 mod grade;
 mod inputs;
 mod inspect;
+mod limits;
 mod list;
 mod minimal_agent;
 mod named;

@@ -13,11 +13,13 @@ use super::agents::{agent_versions, without_answers, without_judge, without_usag
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
+use super::limits::out_of_control;
 use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Overrides};
 use crate::event::{Event, Events};
+use crate::limits::Limits;
 use crate::record::{RunRecord, RunState};
 use crate::run::{Ending, RunError, Setup, WorkerCommand, evaluate, plan};
 use crate::shutdown;
@@ -133,7 +135,8 @@ pub(super) fn run(args: RunArgs) -> Exit {
     }
     let mismatch = without_answers(&config, &cases)
         .or_else(|| without_usage(&config, &cases))
-        .or_else(|| without_judge(&config, &cases));
+        .or_else(|| without_judge(&config, &cases))
+        .or_else(|| out_of_control(&config));
     if let Some(problem) = mismatch {
         return complain(Exit::Usage, &problem);
     }
@@ -260,7 +263,7 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
         events.say(Event::Notice { text });
     }
     events.say(Event::Notice {
-        text: announcement(&planned.record, args.earlier.as_ref()),
+        text: announcement(&planned.record, args.earlier.as_ref(), &config.run.limits),
     });
     let setup = Setup {
         config,
@@ -302,17 +305,24 @@ async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>,
     Ok(warnings)
 }
 
-/// How many conversations there will be, and what range that can give.
-fn announcement(planned: &RunRecord, earlier: Option<&Earlier>) -> String {
+/// How many conversations there will be, what range that can give, what they may use, and what those before cost.
+fn announcement(planned: &RunRecord, earlier: Option<&Earlier>, limits: &Limits) -> String {
     let run = earlier.map_or(planned, |earlier| &earlier.record);
     let n = u64::from(run.iterations);
     let conversations = run
         .total_iterations()
         .saturating_sub(earlier.map_or(0, |earlier| earlier.finished));
     let more = if earlier.is_some() { "more " } else { "" };
+    let within = match limits.in_words() {
+        words if words.is_empty() => words,
+        words => format!("; {words}"),
+    };
+    let cost = earlier
+        .and_then(|earlier| earlier.usual_cost_usd)
+        .map_or_else(String::new, |usual| format!("; those before cost ${usual:.4} each"));
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
-        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}",
+        "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}{within}{cost}",
         counted(conversations, &format!("{more}conversation")),
         counted(run.test_cases.len() as u64, "test case"),
         counted(n, "iteration"),
@@ -338,10 +348,14 @@ pub(super) fn complain_of(shortfalls: &[Shortfall]) {
 fn conclude(result: Result<Ending, RunError>) -> Exit {
     match result {
         Ok(ending) if ending.finished.cancelled => Exit::Interrupted,
-        Ok(Ending { finished, .. }) if finished.stopped.is_some() => complain(
-            Exit::Failure,
-            &format!("stopped: {}", finished.stopped.unwrap_or_default()),
-        ),
+        Ok(Ending { finished, .. }) if finished.stopped.is_some() => {
+            let exit = if finished.limit_reached && finished.invalid == 0 {
+                Exit::Limit
+            } else {
+                Exit::Failure
+            };
+            complain(exit, &format!("stopped: {}", finished.stopped.unwrap_or_default()))
+        }
         Ok(ending) if ending.finished.invalid > 0 => {
             complain_of(&ending.shortfalls);
             complain(

@@ -11,6 +11,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::address::address;
+use crate::limits::Limits;
 use crate::price::Prices;
 use crate::record::{JudgeRecord, ServerRecord};
 use crate::threshold::Thresholds;
@@ -65,6 +66,8 @@ pub struct RunSettings {
     pub sandbox: SandboxLevel,
     /// What the run has to reach.
     pub thresholds: Thresholds,
+    /// What the run may use.
+    pub limits: Limits,
 }
 
 /// What is written after a run, and where.
@@ -193,6 +196,7 @@ impl fmt::Debug for RunSettings {
             .field("seed", &self.seed)
             .field("sandbox", &self.sandbox)
             .field("thresholds", &self.thresholds)
+            .field("limits", &self.limits)
             .finish()
     }
 }

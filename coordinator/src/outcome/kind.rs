@@ -61,6 +61,8 @@ pub enum InvalidCause {
     Model,
     /// The MCP server was unreachable, answered 5xx, broke the protocol or never answered.
     Server,
+    /// What was set aside for it of the run's limits was used up before it came to its end.
+    Limit,
 }
 
 impl Outcome {
@@ -133,7 +135,7 @@ impl FailureClass {
 
 impl InvalidCause {
     /// Every cause, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Server, Self::Model, Self::Exposure, Self::Machinery];
+    pub const ALL: [Self; 5] = [Self::Server, Self::Model, Self::Exposure, Self::Machinery, Self::Limit];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -142,6 +144,7 @@ impl InvalidCause {
             Self::Exposure => "exposure",
             Self::Model => "model",
             Self::Server => "server",
+            Self::Limit => "limit",
         }
     }
 }

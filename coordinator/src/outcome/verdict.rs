@@ -1,6 +1,7 @@
 //! The outcome table, row by row.
 //!
-//! The first row that matches wins, in this order: machinery, exposure, model, time, agent error, passed, server, failed.
+//! The first row that matches wins, in this order: machinery, limit, exposure, model, time, agent error, passed, server,
+//! failed.
 //! So nothing that was our fault, the model's or the server's is ever blamed on the agent, and nothing that the agent got
 //! over is held against anybody.
 
@@ -48,6 +49,8 @@ pub enum Next {
         /// The model asked for less: run fewer at once, and wait this long at least, in milliseconds.
         slower: Option<u64>,
     },
+    /// A new attempt that may use more, whatever number there have been: each takes its part of a limit that ends.
+    WithMore,
     /// No further attempt of anything can succeed: stop giving out work, with this one message.
     StopDispatch(String),
 }
@@ -79,6 +82,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         stopped(facts.interrupted, last_turn),
         machinery(facts.machinery_fault, conversation),
         login(&conversation.exposures),
+        limited(conversation, facts.expectations),
         refused_for_good(conversation),
         exposure(&conversation.exposures, last_turn),
         nothing_offered(&conversation.exposures, facts.expectations),
@@ -151,6 +155,30 @@ fn login(exposures: &[Exposure]) -> Option<Verdict> {
 fn stopped(interrupted: bool, last: Option<&Turn>) -> Option<Verdict> {
     (interrupted || last.is_some_and(|turn| turn.ending == TurnEnding::Cancelled))
         .then(|| Verdict::stands(Outcome::Aborted, "the run was stopped while the agent was at work"))
+}
+
+/// The relay refused requests because the attempt had used up what was set aside for it. That is nobody's fault, unless the
+/// agent had done everything by then. It comes before everything that such a refusal looks like from outside.
+fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> Option<Verdict> {
+    let traffic = &conversation.traffic;
+    if traffic.limited_requests == 0 {
+        return None;
+    }
+    let ended_well = conversation
+        .turns
+        .last()
+        .is_some_and(|turn| turn.ending == TurnEnding::Completed);
+    if ended_well && expectations.iter().all(|expectation| expectation.met) {
+        return None;
+    }
+    Some(Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Limit),
+        reason: format!(
+            "it used up what was set aside for it of run.limits, at {} tokens",
+            traffic.tokens().total()
+        ),
+        next: Next::WithMore,
+    })
 }
 
 /// Refusals that no further attempt gets over. They come before exposure: an agent that is refused at its first request

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::begin::{Begun, begin, go_on};
+use super::budget::budget_left;
 use super::error::RunError;
 use super::plan::{PlannedRun, fingerprint_of_run};
 use super::reporting::ReportWriter;
@@ -106,6 +107,7 @@ pub async fn evaluate(
     // A resumed run is held against what is asked of it now.
     run.thresholds = config.run.thresholds;
     let invalid_before = progress.invalid;
+    let budget = budget_left(&config, &store.reader()?, &run.id)?;
     let heard_only_by_others = events.clone();
     let listened = events.listen();
     events.say(Event::RunStarted {
@@ -145,7 +147,7 @@ pub async fn evaluate(
     };
     let cells = u32::try_from(run.cells()).unwrap_or(u32::MAX);
     let plan = Plan::new(cells, run.iterations, run.seed);
-    let state = State::new(plan, settings, progress.finished, progress.tried, clock.now_unix_ms());
+    let state = State::new(plan, settings, progress.finished, progress.tried, clock.now_unix_ms()).within(budget);
     let work = Arc::new(Work {
         run: run.clone(),
         agents: config.run.agents.clone(),
@@ -158,6 +160,7 @@ pub async fn evaluate(
         debug,
         judge,
         prices: config.prices.clone(),
+        limits: config.run.limits,
     });
     let schedule = tokio::spawn(scheduler::run(
         work,

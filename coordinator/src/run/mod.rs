@@ -6,6 +6,7 @@
 //! [`grade`] judges a stored run again.
 
 mod begin;
+mod budget;
 mod error;
 mod evaluate;
 mod grade;

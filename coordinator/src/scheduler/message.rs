@@ -9,6 +9,7 @@ use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::judge::Judge;
+use crate::limits::Limits;
 use crate::price::Prices;
 use crate::record::RunRecord;
 
@@ -76,6 +77,8 @@ pub struct Work {
     pub judge: Option<Judge>,
     /// What tokens cost.
     pub prices: Prices,
+    /// What the run may use.
+    pub limits: Limits,
 }
 
 /// How the schedule ended.
@@ -83,6 +86,8 @@ pub struct Work {
 pub struct Finished {
     /// Why nothing more was given out before the plan was through, if so.
     pub stopped: Option<String>,
+    /// Whether that is because a limit of the run is reached.
+    pub limit_reached: bool,
     /// Whether the user asked for it.
     pub cancelled: bool,
     /// Iterations that stayed invalid.

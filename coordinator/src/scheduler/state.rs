@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use mcproctor_proto::id::{AttemptId, IterationId, Lease};
 
+use crate::limits::{Budget, Limit, Reserved, Short, Spent};
 use crate::outcome::{Next, Outcome, Verdict};
 use crate::plan::{Plan, Slot};
 
@@ -32,7 +33,7 @@ pub struct Settings {
 }
 
 /// Something that the task has to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Send the attempt to the worker.
     Assign {
@@ -61,6 +62,13 @@ pub enum Effect {
         /// Why, in words.
         reason: String,
     },
+    /// A limit of the run is reached, nothing runs any more, and nothing more will be given out.
+    OutOfBudget {
+        /// Which.
+        limit: Limit,
+        /// What is spent of it.
+        spent: Limit,
+    },
 }
 
 /// What became of a result that a worker sent.
@@ -84,7 +92,8 @@ pub enum Conclusion {
 pub struct Tried {
     /// The number of its last attempt.
     pub attempts: u32,
-    /// Attempts that count against the most that are allowed; those that were stopped with the run do not.
+    /// Attempts that count against the most that are allowed; those that were stopped with the run, or by one of its
+    /// limits, do not.
     pub spent: u32,
 }
 
@@ -117,6 +126,9 @@ pub struct State {
     tried_before: HashMap<Slot, Tried>,
     /// Not before, iteration, what it has behind it: the earliest first.
     retries: BinaryHeap<Reverse<(i64, Slot, Tried)>>,
+    /// The iteration that is next once something can be set aside for it.
+    held_back: Option<(Slot, Tried)>,
+    budget: Budget,
     workers: BTreeMap<String, Worker>,
     running: HashMap<AttemptId, Running>,
     next_epoch: u64,
@@ -146,6 +158,8 @@ impl State {
             finished_before: finished,
             tried_before: tried,
             retries: BinaryHeap::new(),
+            held_back: None,
+            budget: Budget::default(),
             workers: BTreeMap::new(),
             running: HashMap::new(),
             next_epoch: u64::try_from(now_ms).unwrap_or(0).saturating_add(1),
@@ -154,6 +168,34 @@ impl State {
             stopping: false,
             planned_out: false,
         }
+    }
+
+    /// What is left of the run's limits.
+    #[must_use]
+    pub fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// What is set aside for an attempt that runs.
+    pub fn reserved_for(&self, attempt: &AttemptId) -> Reserved {
+        self.budget.reserved_for(attempt)
+    }
+
+    /// Tells what a running attempt has used, before its conclusion.
+    pub fn settle(&mut self, attempt: &AttemptId, spent: Spent) {
+        self.budget.settle(attempt, spent);
+    }
+
+    /// The part of the run's places that the worker has: its own, and all of them.
+    pub fn places(&self, worker: &str) -> (u32, u32) {
+        let all = self
+            .workers
+            .values()
+            .fold(0, |sum: u32, worker| sum.saturating_add(worker.slots));
+        let own = self.workers.get(worker).map_or(0, |worker| worker.slots);
+        // Workers that are still to come have their part as well.
+        (own, all.max(self.settings.concurrency))
     }
 
     /// A worker is there and has `slots` places.
@@ -250,6 +292,14 @@ impl State {
                 self.stopping = true;
                 false
             }
+            Next::WithMore => {
+                let tried = Tried {
+                    attempts: attempt,
+                    spent,
+                };
+                self.retries.push(Reverse((now_ms, slot, tried)));
+                false
+            }
             Next::Again { slower } => {
                 let spent = spent + 1;
                 let doublings = spent.saturating_sub(1).min(10);
@@ -325,6 +375,15 @@ impl State {
                 attempt: attempt_id(slot, attempt),
                 epoch: self.next_epoch,
             };
+            if let Err(short) = self.budget.reserve(&lease.attempt) {
+                self.held_back = Some((slot, tried));
+                // What still waits for its result has its part set aside, so nothing runs when a limit is reached.
+                if let Short::Reached { limit, spent } = short {
+                    self.stopping = true;
+                    effects.push(Effect::OutOfBudget { limit, spent });
+                }
+                break;
+            }
             self.next_epoch += 1;
             self.running.insert(
                 lease.attempt.clone(),
@@ -374,6 +433,9 @@ impl State {
 
     /// A retry whose time has come goes before anything new: its iteration is the oldest.
     fn next_waiting(&mut self, now_ms: i64) -> Option<(Slot, Tried)> {
+        if let Some(next) = self.held_back.take() {
+            return Some(next);
+        }
         if self
             .retries
             .peek()
@@ -403,7 +465,8 @@ impl State {
 
     /// Whether nothing runs and nothing more will be given out.
     pub fn is_done(&self) -> bool {
-        self.running.is_empty() && (self.stopping || (self.planned_out && self.retries.is_empty()))
+        self.running.is_empty()
+            && (self.stopping || (self.planned_out && self.retries.is_empty() && self.held_back.is_none()))
     }
 
     /// Attempts that run now, those without a slot included.

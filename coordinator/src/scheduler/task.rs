@@ -1,5 +1,6 @@
 //! Feeds the schedule, holds the conversations, and performs what follows. One task owns all of it, so nothing is locked.
 
+mod allow;
 mod asked;
 mod asking;
 mod conclude;
@@ -307,6 +308,7 @@ impl Task {
                     attempt,
                     lease,
                 } => self.assign(worker, slot, attempt, lease),
+                Effect::OutOfBudget { limit, spent } => self.on_out_of_budget(limit, spent),
                 Effect::Cancel { worker, lease } => {
                     self.send(
                         &worker,
@@ -354,6 +356,7 @@ impl Task {
             turn_timeout: work.turn_timeout,
             idle_timeout: work.idle_timeout,
             sandbox: work.sandbox,
+            allowance: self.allowance(&worker, &lease, agent),
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

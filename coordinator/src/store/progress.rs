@@ -18,7 +18,8 @@ pub struct Progress {
 pub struct Unfinished {
     /// The number that its next attempt gets. One that was in flight is given out again under its own number.
     pub next_attempt: u32,
-    /// Attempts that count against the most that are allowed; those that were stopped with the run do not.
+    /// Attempts that count against the most that are allowed; those that were stopped with the run, or by one of its
+    /// limits, do not.
     pub spent: u32,
     /// The highest epoch of its leases; the next one's must be higher.
     pub epoch: u64,
@@ -36,7 +37,7 @@ pub(super) fn read(database: &Connection, run: i64) -> rusqlite::Result<Progress
 
 fn read_attempts(database: &Connection, run: i64) -> rusqlite::Result<Progress> {
     let mut statement = database.prepare_cached(
-        "SELECT cell, iteration, max(attempt), sum(outcome <> 'aborted'), max(epoch),
+        "SELECT cell, iteration, max(attempt), sum(outcome <> 'aborted' AND class_or_cause <> 'limit'), max(epoch),
                 max(last AND outcome <> 'aborted')
          FROM attempt WHERE run = ?1 GROUP BY cell, iteration",
     )?;

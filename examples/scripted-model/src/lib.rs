@@ -18,6 +18,6 @@ mod template;
 mod tools;
 
 pub use dialect::Dialect;
-pub use record::RequestRecord;
+pub use record::{RequestRecord, ToldUsage};
 pub use scenario::{ScenarioError, Scenarios};
 pub use server::{ScriptedModel, StartError};

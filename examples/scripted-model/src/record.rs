@@ -34,4 +34,18 @@ pub struct RequestRecord {
     pub turn: Option<usize>,
     /// What was sent: a status, or `hang`, `cut` or `errorEvent`.
     pub outcome: String,
+    /// The tokens that the answer said were used; none for an answer with a fault, and outside any conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ToldUsage>,
+}
+
+/// Tokens as an answer told them.
+#[derive(Debug, Clone, Copy, Serialize, PartialEq, Eq)]
+pub struct ToldUsage {
+    /// All of the input, cached ones included.
+    pub input: u64,
+    /// The part of it that counts as read from a cache.
+    pub cached: u64,
+    /// The output.
+    pub output: u64,
 }

@@ -10,6 +10,7 @@ use super::worker::lease;
 use crate::agent::{
     Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential, ModelApi, PromptInput, ToolLoading,
 };
+use crate::allowance::Allowance;
 use crate::assignment::{Assignment, SandboxLevel};
 use crate::id::{IterationId, RunId};
 use crate::server::{Header, HttpServer, Server, StdioServer, Transport};
@@ -48,6 +49,7 @@ impl From<&Assignment> for v1::Assignment {
             sandbox: assignment.sandbox.name().to_owned(),
             debug: assignment.debug,
             max_turns: assignment.max_turns,
+            allowance: Some((&assignment.allowance).into()),
         }
     }
 }
@@ -73,6 +75,11 @@ impl TryFrom<v1::Assignment> for Assignment {
             idle_timeout: Duration::from_millis(assignment.idle_timeout_ms),
             sandbox: SandboxLevel::from_name(&assignment.sandbox)
                 .ok_or_else(|| Malformed::unknown("sandbox", &assignment.sandbox))?,
+            allowance: assignment
+                .allowance
+                .map(Allowance::try_from)
+                .transpose()?
+                .unwrap_or_default(),
             debug: assignment.debug,
         })
     }

@@ -3,6 +3,7 @@
 //! Into a message nothing can go wrong. Out of one, everything that a stranger may have written is checked, and
 //! [`Malformed`] says which field is not what it has to be.
 
+mod allowance;
 mod assignment;
 mod enums;
 mod malformed;

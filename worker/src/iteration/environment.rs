@@ -1,6 +1,9 @@
 //! What all attempts of a worker share.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::relay::Pace;
 
 /// What all attempts of a worker share.
 #[derive(Clone, Debug)]
@@ -11,4 +14,6 @@ pub struct Environment {
     pub own_home: Option<PathBuf>,
     /// Where `--debug` writes; contains secrets.
     pub debug_log: Option<PathBuf>,
+    /// The row in which requests to models stand, where the run has a rate.
+    pub pace: Arc<Pace>,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
+use mcproctor_proto::agent::{AgentKind, Credential, ModelApi};
 use mcproctor_proto::assignment::Assignment;
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
@@ -21,7 +21,7 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::relay::{Dialect, Relay, RelayError, RelayOptions};
+use crate::relay::{Dialect, Pace, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, ProcessSandbox, SandboxError};
 use mcproctor_proto::redact::Redactor;
 
@@ -100,7 +100,7 @@ impl Seat {
             endpoints.push(Endpoint::start(server, &spill, configure).await?);
         }
         let silence = SILENCE.min(assignment.turn_timeout / SILENT_PART);
-        let relay = start_relay(&assignment.agent, silence).await?;
+        let relay = start_relay(assignment, silence, &environment.pace).await?;
         let place = Place {
             home: sandbox.home().to_owned(),
             work: sandbox.work().to_owned(),
@@ -241,7 +241,8 @@ fn without_secrets(mut traffic: ModelTraffic, redactor: &Redactor) -> ModelTraff
 }
 
 /// The relay of an agent that has a key, or that talks to a model without one.
-async fn start_relay(agent: &Agent, silence: Duration) -> Result<Option<Relay>, SeatError> {
+async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace>) -> Result<Option<Relay>, SeatError> {
+    let agent = &assignment.agent;
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
@@ -261,6 +262,8 @@ async fn start_relay(agent: &Agent, silence: Duration) -> Result<Option<Relay>, 
         upstream,
         credential: agent.credential.clone(),
         silence,
+        allowance: assignment.allowance,
+        pace: Arc::clone(pace),
     };
     Ok(Some(Relay::start(options).await?))
 }

@@ -26,6 +26,7 @@ enum Cut {
     OutOfTime,
     Silent,
     Refused,
+    Limited,
     Cancelled,
 }
 
@@ -106,7 +107,9 @@ async fn attend(
     process: &mut crate::sandbox::RunningProcess,
     cancel: &CancellationToken,
 ) -> (ProcessEnd, Option<Cut>) {
-    let deadline = Instant::now() + assignment.turn_timeout;
+    let begun = Instant::now();
+    let held_before = held(seat);
+    let mut deadline = begun + assignment.turn_timeout;
     let mut last_line = Instant::now();
     let mut watch = tokio::time::interval(WATCH);
     let mut refused_since: Option<Instant> = None;
@@ -120,15 +123,24 @@ async fn attend(
                 }
                 Output::Ended(end) => return (end, cut),
             },
-            () = tokio::time::sleep_until(deadline), if cut.is_none() => cut = Some(Cut::OutOfTime),
+            () = tokio::time::sleep_until(deadline), if cut.is_none() => {
+                // The run's own rate held requests back for so long: that time is not the agent's.
+                let extended = begun + assignment.turn_timeout + held(seat).saturating_sub(held_before);
+                if extended > Instant::now() {
+                    deadline = extended;
+                } else {
+                    cut = Some(Cut::OutOfTime);
+                }
+            }
             () = cancel.cancelled(), if cut.is_none() => cut = Some(Cut::Cancelled),
             _ = watch.tick(), if cut.is_none() => {
-                if refused_for_good(seat) {
-                    if refused_since.get_or_insert_with(Instant::now).elapsed() > REFUSED_GRACE {
-                        cut = Some(Cut::Refused);
+                match refused_for_good(seat) {
+                    Some(refused) => {
+                        if refused_since.get_or_insert_with(Instant::now).elapsed() > REFUSED_GRACE {
+                            cut = Some(refused);
+                        }
                     }
-                } else {
-                    refused_since = None;
+                    None => refused_since = None,
                 }
                 if silent_for(seat, last_line) > assignment.idle_timeout {
                     cut = Some(Cut::Silent);
@@ -170,15 +182,23 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
     }
 }
 
-/// Whether the model said no in a way that will not change while the agent tries again.
-fn refused_for_good(seat: &Seat) -> bool {
-    let refusal = seat.relay.as_ref().and_then(|relay| relay.traffic().refusal);
-    refusal.is_some_and(|refusal| {
-        matches!(
-            refusal.kind(),
-            RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
-        )
-    })
+/// Whether the model, or the relay before it, said no in a way that will not change while the agent tries again.
+fn refused_for_good(seat: &Seat) -> Option<Cut> {
+    let traffic = seat.relay.as_ref()?.traffic();
+    if traffic.limited_requests > 0 {
+        return Some(Cut::Limited);
+    }
+    let for_good = matches!(
+        traffic.refusal?.kind(),
+        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+    );
+    for_good.then_some(Cut::Refused)
+}
+
+/// For how long requests were held back so far to keep to the run's rate.
+fn held(seat: &Seat) -> Duration {
+    let relay = seat.relay.as_ref();
+    relay.map_or(Duration::ZERO, |relay| Duration::from_millis(relay.traffic().held_ms))
 }
 
 /// How long nothing has happened, with nothing outstanding that would explain it.
@@ -240,6 +260,10 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
         Some(Cut::Refused) => {
             turn.ending = TurnEnding::AgentError;
             turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
+        }
+        Some(Cut::Limited) => {
+            turn.ending = TurnEnding::AgentError;
+            turn.detail = Some("it had used up what it may of the model, and its retries were cut short".to_owned());
         }
         None if end.out_of_memory => {
             turn.ending = TurnEnding::Machinery;

@@ -12,18 +12,20 @@ use http::header::{
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::traffic::ModelRefusal;
 use serde_json::json;
 
 use super::connect::Outbound;
 use super::credential::Key;
-use super::endpoint::{Dialect, Upstream, is_loopback, purpose};
+use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, purpose};
 use super::failure::shorten;
 use super::observe::{Entry, Observed};
 use super::overhear::Overheard;
+use super::pace::Pace;
 use super::retry_after::retry_after_ms;
 use super::server::now;
-use super::traffic::{End, Ledger};
+use super::traffic::{End, Ledger, RequestId};
 use super::verdict::Reading;
 
 /// What every request of one relay shares.
@@ -33,7 +35,12 @@ pub(super) struct Forward {
     pub(super) outbound: Outbound,
     pub(super) key: Arc<Key>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    pub(super) allowance: Allowance,
+    pub(super) pace: Arc<Pace>,
 }
+
+/// What an agent is told that has used up what it may.
+const USED_UP: &str = "what this attempt may use of the model is used up (a limit of the evaluation, not of the API)";
 
 type Reply = Response<Either<Observed, Full<Bytes>>>;
 
@@ -67,6 +74,14 @@ impl Forward {
         };
         let id = self.ledger().begin(purpose, now());
         let mut entry = Entry::new(Arc::clone(&self.ledger), id);
+        if purpose == Purpose::Completion {
+            self.wait_for_its_place(id).await;
+            if self.ledger().has_used_up(&self.allowance) {
+                entry.end(End::Limited);
+                // Neither agent sends a request again that was answered so.
+                return Ok(self.refuse(StatusCode::BAD_REQUEST, "invalid_request_error", USED_UP));
+            }
+        }
 
         let (mut head, body) = request.into_parts();
         head.uri = target;
@@ -100,6 +115,19 @@ impl Forward {
                 }));
                 Ok(self.refuse(StatusCode::BAD_GATEWAY, "api_error", &message))
             }
+        }
+    }
+
+    /// Holds a request back until the worker may send one more. An agent that leaves meanwhile takes its request with it.
+    async fn wait_for_its_place(&self, id: RequestId) {
+        let Some(interval) = self.allowance.request_interval else {
+            return;
+        };
+        let at = self.pace.place(interval, now());
+        if at > now() {
+            self.ledger().hold(id, now());
+            tokio::time::sleep_until(at.into()).await;
+            self.ledger().release(id, now());
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The agent gets a loopback address and a dummy key. The relay drops whatever credential the agent sends, adds the real
 //! one and passes bytes on as they come, in both directions and in the encoding in which they come. What it learns, it
-//! learns from a bounded copy.
+//! learns from a bounded copy. What an attempt may use of its model is held to here: requests wait for their place in the
+//! worker's row, and those of an attempt that has used up its allowance are refused.
 
 mod connect;
 mod content;
@@ -15,6 +16,7 @@ mod json_walk;
 mod observe;
 mod offer;
 mod overhear;
+mod pace;
 mod retry_after;
 mod server;
 mod traffic;
@@ -26,4 +28,5 @@ mod tests;
 
 pub use endpoint::Dialect;
 pub use error::RelayError;
+pub use pace::Pace;
 pub use server::{Relay, RelayOptions};

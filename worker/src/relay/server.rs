@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::traffic::ModelTraffic;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -16,6 +17,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::Forward;
+use super::pace::Pace;
 use super::traffic::Ledger;
 use crate::loopback;
 
@@ -30,6 +32,10 @@ pub struct RelayOptions {
     pub credential: Credential,
     /// A gap without a byte that is longer than this counts as waiting for the model.
     pub silence: Duration,
+    /// What the attempt may use.
+    pub allowance: Allowance,
+    /// The row in which all requests of the worker stand, where the allowance has an interval.
+    pub pace: Arc<Pace>,
 }
 
 /// A running relay. Dropped, it closes its port and every connection.
@@ -69,6 +75,8 @@ impl Relay {
             outbound,
             key,
             ledger: Arc::clone(&ledger),
+            allowance: options.allowance,
+            pace: options.pace,
         });
         let answer = move |request| {
             let forward = Arc::clone(&forward);

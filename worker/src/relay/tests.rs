@@ -2,21 +2,28 @@
 //! A relay between raw sockets: what one side writes is what the other side reads.
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::traffic::{ModelTraffic, RefusalKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{Dialect, Relay, RelayOptions};
 
+mod limits;
 mod tls;
 mod usage;
 
 const KEY: &str = "sentinel-key-4711";
 
 async fn relay(dialect: Dialect, upstream: &str) -> Relay {
+    relay_with(dialect, upstream, Allowance::default()).await
+}
+
+async fn relay_with(dialect: Dialect, upstream: &str, allowance: Allowance) -> Relay {
     let credential = Credential::ApiKey(KEY.to_owned().into());
     let upstream = upstream.parse().unwrap();
     Relay::start(RelayOptions {
@@ -24,6 +31,8 @@ async fn relay(dialect: Dialect, upstream: &str) -> Relay {
         upstream,
         credential,
         silence: Duration::from_secs(10),
+        allowance,
+        pace: Arc::default(),
     })
     .await
     .unwrap()

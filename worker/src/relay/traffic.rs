@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::tokens::{ModelUsage, Tokens};
 use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 
@@ -31,6 +32,8 @@ pub(super) enum End {
         /// Whether the head of a successful response had come.
         answered: bool,
     },
+    /// It was not sent, because the attempt had used up what it may.
+    Limited,
 }
 
 /// What a response has told of itself.
@@ -47,9 +50,10 @@ const MODEL_CAP: usize = 64;
 
 /// Keeps account of requests, refusals and waits.
 ///
-/// Waiting is the union of two kinds of span, so that requests side by side do not count twice:
+/// Waiting is the union of three kinds of span, so that requests side by side do not count twice:
 /// from the start of a request that was refused for the time being to the start of the next one that was not, which
-/// takes in the agent's own backoff; and every gap longer than `silence` in which the agent waited for a byte.
+/// takes in the agent's own backoff; every gap longer than `silence` in which the agent waited for a byte; and whatever time
+/// a request was held back.
 #[derive(Debug)]
 pub(super) struct Ledger {
     silence: Duration,
@@ -72,6 +76,9 @@ pub(super) struct Ledger {
     /// By the model that answered.
     usage: BTreeMap<Option<String>, ModelUsage>,
     without_usage: u32,
+    limited: u32,
+    /// When requests were held back to keep to a rate.
+    holds: Spans,
     last_activity: Instant,
 }
 
@@ -86,6 +93,8 @@ struct Open {
     /// The tools that it holds back.
     deferred: BTreeSet<String>,
     told: Told,
+    /// Since when it has been held back.
+    held_since: Option<Instant>,
 }
 
 impl Ledger {
@@ -106,6 +115,8 @@ impl Ledger {
             tools_deferred: BTreeSet::new(),
             usage: BTreeMap::new(),
             without_usage: 0,
+            limited: 0,
+            holds: Spans::default(),
             last_activity: now,
         }
     }
@@ -133,9 +144,35 @@ impl Ledger {
                 tools: BTreeSet::new(),
                 deferred: BTreeSet::new(),
                 told: Told::default(),
+                held_since: None,
             },
         );
         id
+    }
+
+    /// A request that is open is held back to keep to a rate.
+    pub(super) fn hold(&mut self, id: RequestId, now: Instant) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.held_since = Some(now);
+        }
+    }
+
+    /// It is sent on; from now on the agent waits for the model.
+    pub(super) fn release(&mut self, id: RequestId, now: Instant) {
+        if let Some(open) = self.open.get_mut(&id)
+            && let Some(since) = open.held_since.take()
+        {
+            open.waiting_since = Some(now);
+            self.holds.add(since, now);
+            self.waits.add(since, now);
+        }
+    }
+
+    /// Whether nothing of this is left.
+    pub(super) fn has_used_up(&self, allowance: &Allowance) -> bool {
+        let mut used = Tokens::default();
+        self.usage.values().for_each(|model| used.add(&model.tokens));
+        allowance.is_used_up(&used)
     }
 
     /// A request that is open shows the model these tools, and holds those back.
@@ -174,6 +211,7 @@ impl Ledger {
 
     /// A request ended.
     pub(super) fn end(&mut self, id: RequestId, end: End, now: Instant) {
+        self.release(id, now);
         self.byte(id, now);
         let Some(open) = self.open.remove(&id) else { return };
         if open.purpose == Purpose::Completion {
@@ -187,6 +225,7 @@ impl Ledger {
                 }
                 End::Left { answered: true } => self.answered(open.start, open.tools, open.deferred),
                 End::Left { answered: false } => {}
+                End::Limited => self.limited = self.limited.saturating_add(1),
                 End::Refused(refusal) => self.refused(open.start, refusal),
             }
         }
@@ -213,6 +252,7 @@ impl Ledger {
                 let begun = match end {
                     End::Succeeded { .. } => true,
                     End::Left { answered } => *answered,
+                    End::Limited => false,
                     End::Refused(refusal) => (200..300).contains(&refusal.status),
                 };
                 self.without_usage = self.without_usage.saturating_add(u32::from(begun));
@@ -249,6 +289,11 @@ impl Ledger {
             let retry = completions.map(|open| open.start).filter(|start| *start > since).min();
             waits.add(since, retry.unwrap_or(now));
         }
+        let mut holds = self.holds.clone();
+        for since in self.open.values().filter_map(|open| open.held_since) {
+            holds.add(since, now);
+            waits.add(since, now);
+        }
         for open in self.open.values() {
             if let Some(since) = open.waiting_since
                 && now.saturating_duration_since(since) > self.silence
@@ -260,15 +305,15 @@ impl Ledger {
             observed: true,
             requests: self.requests,
             succeeded: self.succeeded,
-            waiting_ms: u64::try_from(waits.total().as_millis()).unwrap_or(u64::MAX),
+            waiting_ms: waits.total_ms(),
             refusal: self.refusal.as_ref().map(|(_, refusal)| refusal.clone()),
             response_model: self.response_model.clone(),
             tools_sent: self.tools_sent.iter().cloned().collect(),
             tools_deferred: self.tools_deferred.iter().cloned().collect(),
             usage: self.usage.values().cloned().collect(),
             requests_without_usage: self.without_usage,
-            limited_requests: 0,
-            held_ms: 0,
+            limited_requests: self.limited,
+            held_ms: holds.total_ms(),
         }
     }
 
@@ -314,7 +359,8 @@ impl Spans {
         self.0.insert(at, (from, to));
     }
 
-    fn total(&self) -> Duration {
-        self.0.iter().map(|&(start, end)| end - start).sum()
+    fn total_ms(&self) -> u64 {
+        let total: Duration = self.0.iter().map(|&(start, end)| end - start).sum();
+        u64::try_from(total.as_millis()).unwrap_or(u64::MAX)
     }
 }

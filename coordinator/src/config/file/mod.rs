@@ -6,6 +6,7 @@ mod agent;
 mod amount;
 mod eval_file;
 mod judge;
+mod limits;
 mod mcp;
 mod prices;
 mod report;

@@ -3,7 +3,8 @@
 use mcproctor_proto::assignment::SandboxLevel;
 
 use super::agent::AgentEntry;
-use super::thresholds;
+use super::{limits, thresholds};
+use crate::limits::Limits;
 use crate::threshold::Thresholds;
 use crate::yaml::{Fields, Item, Number, Problems};
 
@@ -19,6 +20,7 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) seed: Option<Number>,
     pub(in crate::config) sandbox: Option<SandboxLevel>,
     pub(in crate::config) thresholds: Option<Thresholds>,
+    pub(in crate::config) limits: Option<Limits>,
 }
 
 /// Levels that later versions know.
@@ -27,7 +29,7 @@ pub(super) const LATER_SANDBOXES: [&str; 3] = ["landlock", "bubblewrap", "contai
 impl RunSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = item.fields(problems)?;
-        fields.later(&["limits", "until"]);
+        fields.later(&["until"]);
         let mut number = |key, problems: &mut Problems| fields.get(key).and_then(|item| item.number(problems));
         let iterations = number("iterations", problems);
         let timeout_seconds = number("timeoutSeconds", problems);
@@ -42,6 +44,7 @@ impl RunSection {
         let thresholds = fields
             .get("thresholds")
             .and_then(|item| thresholds::read(&item, problems));
+        let limits = fields.get("limits").and_then(|item| limits::read(&item, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -52,6 +55,7 @@ impl RunSection {
             seed,
             sandbox,
             thresholds,
+            limits,
         })
     }
 }

@@ -51,6 +51,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         seed: seed.map_or(Some(None), |number| number.map(Some))?,
         sandbox: section.sandbox.unwrap_or(SandboxLevel::Process),
         thresholds: section.thresholds.unwrap_or_default(),
+        limits: section.limits.unwrap_or_default(),
     })
 }
 

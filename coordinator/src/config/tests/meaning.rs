@@ -42,6 +42,41 @@ fn what_is_left_out_has_the_documented_default() {
 }
 
 #[test]
+fn limits_and_prices_are_read_and_what_is_left_out_of_a_price_costs_what_stands_beside_it() {
+    let folder = Folder::with(&format!(
+        "{SMALLEST}run: {{limits: {{maxCostUsd: .5, maxTokens: 1000000, requestsPerMinute: 60}}}}\n\
+         prices: {{a: {{inputPerMillion: 2, outputPerMillion: 10}}, \
+         gpt-5: {{inputPerMillion: 1, cachedInputPerMillion: 0.1, cacheWritePerMillion: 3, outputPerMillion: 0}}}}\n"
+    ));
+    let config = folder.load(&environment([]));
+    let limits = config.run.limits;
+    assert_eq!(
+        (limits.max_cost_usd, limits.max_tokens, limits.requests_per_minute),
+        (Some(0.5), Some(1_000_000), Some(60))
+    );
+    let parts = |model: &str| {
+        let price = config.prices.of(model).unwrap();
+        [
+            price.input_per_million,
+            price.cached_input_per_million,
+            price.cache_write_per_million,
+            price.cache_write_1h_per_million,
+            price.output_per_million,
+        ]
+    };
+    assert_eq!(parts("a"), [2.0, 2.0, 2.0, 2.0, 10.0]);
+    assert_eq!(parts("gpt-5"), [1.0, 0.1, 3.0, 3.0, 0.0]);
+    std::fs::write(folder.path("eval.yaml"), SMALLEST).unwrap();
+    let unlimited = folder.load(&environment([]));
+    assert!(!unlimited.run.limits.any());
+    assert_eq!(
+        unlimited.fingerprint(),
+        config.fingerprint(),
+        "a run goes on under other limits"
+    );
+}
+
+#[test]
 fn a_config_of_bitmcp_eval_is_taken_as_it_is() {
     let folder = Folder::with(
         "envFile: ./.env # optional\n\nmcp:\n  url: http://127.0.0.1:3210/mcp # local or remote\n  headers:\n    \

@@ -62,7 +62,6 @@ run:
     - pi
     - {kind: claude, sandbox: landlock}
   sandbox: bubblewrap
-  limits: {maxCostUsd: 3}
   until: {}
 report:
   s3: {}
@@ -128,6 +127,15 @@ fn numbers_have_their_documented_ranges() {
     }
     assert!(report(&format!("{SMALLEST}run: {{seed: -1}}\n")).contains("-1 is out of range"));
     assert!(report(&format!("{SMALLEST}run: {{iterations: '3'}}\n")).contains("`3` is not a whole number"));
+}
+
+#[test]
+fn limits_and_prices_have_their_documented_ranges() {
+    let report = report(&format!(
+        "{SMALLEST}run: {{limits: {{maxCostUsd: 0, maxTokens: 0, requestsPerMinute: 1000001, maxCost: 1}}}}\n\
+         prices: {{m: {{inputPerMillion: -1, outputPerMillion: inf}}, n: {{cachedInputPerMillion: free}}, o: 3}}\n"
+    ));
+    insta::assert_snapshot!(report);
 }
 
 #[test]

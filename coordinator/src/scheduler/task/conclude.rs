@@ -24,6 +24,8 @@ pub(super) enum Ended {
     AsItDid,
     /// The run was stopped while the judge was asked about its tone.
     WithoutItsTone,
+    /// Its worker is gone, and with it what it did last.
+    Lost,
 }
 
 impl Task {
@@ -123,6 +125,7 @@ impl Task {
             conversation,
             expectations: &expectations,
         });
+        self.settle_budget(&lease, &attempt.conversation.traffic, ended == Ended::Lost);
         let now = self.clock.now_unix_ms();
         let Conclusion::Accepted { slot, last, .. } = self.state.conclude(&lease, &verdict, now) else {
             return;
@@ -192,7 +195,7 @@ impl Task {
             report,
             calls_in_full: None,
         };
-        self.conclude(last, Ended::AsItDid);
+        self.conclude(last, Ended::Lost);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::conversation::Conversation;
 use crate::delivery::{Ending, body, half};
 use crate::dialect::{Dialect, models};
 use crate::director::Decision;
-use crate::record::RequestRecord;
+use crate::record::{RequestRecord, ToldUsage};
 use crate::reply::tokens;
 use crate::scenario::{FaultKind, Moment};
 use axum::Router;
@@ -109,6 +109,12 @@ async fn converse(shared: &Shared, parts: &Parts, dialect: Dialect, bytes: &Byte
         record.turn = Some(part.turn);
     }
     record.outcome = outcome(decision.fault.as_ref());
+    let used = decision.reply.usage;
+    record.usage = decision.fault.is_none().then_some(ToldUsage {
+        input: used.input,
+        cached: used.cached,
+        output: used.output,
+    });
     shared.record(record);
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;

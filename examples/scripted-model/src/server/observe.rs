@@ -53,5 +53,6 @@ pub(super) fn record(parts: &Parts, dialect: Option<Dialect>, conversation: Opti
         iteration: None,
         turn: None,
         outcome: String::new(),
+        usage: None,
     }
 }

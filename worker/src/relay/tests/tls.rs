@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::allowance::Allowance;
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -56,6 +57,8 @@ async fn relay(url: &str, trusted: bool, proxy: Option<Proxy>) -> Relay {
         upstream: url.parse().unwrap(),
         credential: Credential::ApiKey(super::KEY.to_owned().into()),
         silence: Duration::from_secs(10),
+        allowance: Allowance::default(),
+        pace: Arc::default(),
     };
     Relay::start_with(options, Outbound::through(Arc::new(roots), proxy).unwrap())
         .await
