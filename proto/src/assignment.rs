@@ -70,6 +70,8 @@ pub struct Assignment {
     pub idle_timeout: Duration,
     /// What holds the agent.
     pub sandbox: SandboxLevel,
+    /// Further certificate authorities for the agent's `base_url`, PEM.
+    pub model_ca_pem: Option<String>,
     /// What it may use of its model.
     pub allowance: Allowance,
     /// Write the headers of every proxied request to the debug log. Contains secrets.

@@ -156,6 +156,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             sandbox: SandboxLevel::Process,
             thresholds: Thresholds::default(),
             limits: Limits::default(),
+            gateway: None,
         },
         report: ReportSettings {
             out_dir,

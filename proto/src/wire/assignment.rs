@@ -50,6 +50,7 @@ impl From<&Assignment> for v1::Assignment {
             debug: assignment.debug,
             max_turns: assignment.max_turns,
             allowance: Some((&assignment.allowance).into()),
+            model_ca_pem: assignment.model_ca_pem.clone().unwrap_or_default(),
         }
     }
 }
@@ -75,6 +76,7 @@ impl TryFrom<v1::Assignment> for Assignment {
             idle_timeout: Duration::from_millis(assignment.idle_timeout_ms),
             sandbox: SandboxLevel::from_name(&assignment.sandbox)
                 .ok_or_else(|| Malformed::unknown("sandbox", &assignment.sandbox))?,
+            model_ca_pem: optional(assignment.model_ca_pem),
             allowance: assignment
                 .allowance
                 .map(Allowance::try_from)

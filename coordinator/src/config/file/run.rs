@@ -3,6 +3,7 @@
 use mcproctor_proto::assignment::SandboxLevel;
 
 use super::agent::AgentEntry;
+use super::gateway::GatewaySection;
 use super::{limits, thresholds};
 use crate::limits::Limits;
 use crate::threshold::Thresholds;
@@ -21,6 +22,7 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) sandbox: Option<SandboxLevel>,
     pub(in crate::config) thresholds: Option<Thresholds>,
     pub(in crate::config) limits: Option<Limits>,
+    pub(in crate::config) gateway: Option<GatewaySection>,
 }
 
 /// Levels that later versions know.
@@ -45,6 +47,9 @@ impl RunSection {
             .get("thresholds")
             .and_then(|item| thresholds::read(&item, problems));
         let limits = fields.get("limits").and_then(|item| limits::read(&item, problems));
+        let gateway = fields
+            .get("gateway")
+            .and_then(|item| GatewaySection::read(&item, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -56,6 +61,7 @@ impl RunSection {
             sandbox,
             thresholds,
             limits,
+            gateway,
         })
     }
 }

@@ -7,6 +7,7 @@ use mcproctor_proto::assignment::SandboxLevel;
 
 use super::agent::resolve_agents;
 use super::context::{Context, ranged};
+use super::gateway::{refuse_gateway_models, resolve_gateway};
 use crate::config::file::RunSection;
 use crate::config::settings::RunSettings;
 use crate::yaml::{Number, Problems};
@@ -41,7 +42,18 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         .seed
         .as_ref()
         .map(|number| ranged(number, 0..=u64::MAX, problems));
-    let agents = resolve_agents(section.agents.as_deref(), context, problems);
+    let mut agents = resolve_agents(section.agents.as_deref(), context, problems);
+    let entries = section.agents.as_deref().unwrap_or_default();
+    let gateway = match &section.gateway {
+        Some(gateway) => {
+            let agents = agents.as_deref_mut().unwrap_or_default();
+            Some(resolve_gateway(gateway, entries, agents, context, problems))
+        }
+        None => {
+            refuse_gateway_models(entries, problems);
+            None
+        }
+    };
     Some(RunSettings {
         iterations: iterations?,
         agents: agents?,
@@ -52,6 +64,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         sandbox: section.sandbox.unwrap_or(SandboxLevel::Process),
         thresholds: section.thresholds.unwrap_or_default(),
         limits: section.limits.unwrap_or_default(),
+        gateway: gateway.map_or(Some(None), |gateway| gateway.map(Some))?,
     })
 }
 
