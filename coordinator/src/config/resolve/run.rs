@@ -42,7 +42,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         .seed
         .as_ref()
         .map(|number| ranged(number, 0..=u64::MAX, problems));
-    let mut agents = resolve_agents(section.agents.as_deref(), context, problems);
+    let mut agents = resolve_agents(section.agents.as_deref(), section.gateway.is_some(), context, problems);
     let entries = section.agents.as_deref().unwrap_or_default();
     let gateway = match &section.gateway {
         Some(gateway) => {
