@@ -9,6 +9,8 @@
 )]
 
 mod support;
+#[path = "real_agents/usage.rs"]
+mod usage;
 
 use serde_json::{Value, json};
 

@@ -22,6 +22,7 @@ mod purse;
 mod refuse;
 mod retry_after;
 mod server;
+mod spans;
 mod tally;
 mod traffic;
 mod usage;

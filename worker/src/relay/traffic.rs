@@ -11,6 +11,7 @@ use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 use super::endpoint::Purpose;
 use super::offer::NAME_CAP;
 use super::purse::Purse;
+use super::spans::Spans;
 use super::tally::Tally;
 
 #[cfg(test)]
@@ -328,31 +329,4 @@ impl Ledger {
 /// Whether agents answer this refusal by waiting and asking again.
 fn waits_out(refusal: &ModelRefusal) -> bool {
     refusal.kind() == RefusalKind::Transient || refusal.status == 429
-}
-
-/// Spans of time without overlaps, in order.
-#[derive(Clone, Debug, Default)]
-struct Spans(Vec<(Instant, Instant)>);
-
-impl Spans {
-    fn add(&mut self, mut from: Instant, mut to: Instant) {
-        if from >= to {
-            return;
-        }
-        self.0.retain(|&(start, end)| {
-            let apart = end < from || to < start;
-            if !apart {
-                from = from.min(start);
-                to = to.max(end);
-            }
-            apart
-        });
-        let at = self.0.partition_point(|&(start, _)| start < from);
-        self.0.insert(at, (from, to));
-    }
-
-    fn total_ms(&self) -> u64 {
-        let total: Duration = self.0.iter().map(|&(start, end)| end - start).sum();
-        u64::try_from(total.as_millis()).unwrap_or(u64::MAX)
-    }
 }

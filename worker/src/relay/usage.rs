@@ -34,10 +34,9 @@ impl Used {
 
     /// Takes in what an event, or a whole response, says.
     pub(super) fn take(&mut self, document: &Value) {
-        for usage in ["/usage", "/message/usage", "/response/usage"].map(|at| document.pointer(at)) {
-            if let Some(usage) = usage {
-                self.take_usage(usage);
-            }
+        let places = ["/usage", "/message/usage", "/response/usage"];
+        for usage in places.into_iter().filter_map(|at| document.pointer(at)) {
+            self.take_usage(usage);
         }
     }
 
@@ -153,7 +152,10 @@ mod tests {
         let delta = json!({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 40}});
         let all = json!({"type": "message_delta", "delta": {}, "usage": {"input_tokens": 12, "cache_read_input_tokens": 6,
             "output_tokens": 90}});
-        assert_eq!(told(Dialect::Anthropic, &[start.clone()]), Some([15, 5, 0, 0, 1]));
+        assert_eq!(
+            told(Dialect::Anthropic, std::slice::from_ref(&start)),
+            Some([15, 5, 0, 0, 1])
+        );
         assert_eq!(
             told(Dialect::Anthropic, &[start.clone(), delta.clone()]),
             Some([15, 5, 0, 0, 40])
@@ -180,7 +182,7 @@ mod tests {
             json!({"usage": {}}),
             json!({"usage": "12"}),
         ] {
-            assert_eq!(told(Dialect::OpenAi, &[nothing.clone()]), None);
+            assert_eq!(told(Dialect::OpenAi, std::slice::from_ref(&nothing)), None);
             assert_eq!(told(Dialect::Anthropic, &[nothing]), None);
         }
         let zero = json!({"usage": {"input_tokens": 0, "output_tokens": 0}});

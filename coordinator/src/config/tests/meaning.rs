@@ -368,14 +368,14 @@ fn the_documented_config_can_be_read_and_every_key_is_documented() {
     assert_eq!(folder.load(&environment([])).run.agents[1].name, "codex-mini");
     // What a config offers is listed when a key is not known, so the list cannot fall behind the reader.
     let probe = "zzz: 1\nmcp: {url: 'http://h', zzz: 1}\ntestcases: {path: c, zzz: 1}\nreport: {zzz: 1}\n\
-                 run: {zzz: 1, thresholds: {zzz: 1}, agents: [{kind: command, command: x, zzz: 1}]}\n";
+                 prices: {m: {zzz: 1}}\nrun: {zzz: 1, thresholds: {zzz: 1}, limits: {zzz: 1}, agents: [{kind: command, command: x, zzz: 1}]}\n";
     let report = Folder::with(probe).report(&environment([]));
     let keys: Vec<&str> = report
         .lines()
         .filter_map(|line| line.strip_prefix("    accepted: "))
         .flat_map(|line| line.split(", "))
         .collect();
-    assert!(keys.len() > 35, "{report}");
+    assert!(keys.len() > 43, "{report}");
     for key in keys {
         let documented = [format!("`{key}`"), format!(".{key}`"), format!("\n{key}:")];
         assert!(

@@ -555,3 +555,39 @@ fn what_a_good_answer_could_still_have_met_is_the_servers() {
     let met = lost_after("{t: {$calls: {exactly: 0}, danger: true}}", &["{}"]);
     assert_eq!(met.outcome, Outcome::Passed);
 }
+
+#[test]
+fn what_a_limit_cut_short_is_invalid_whatever_it_looks_like_and_stands_when_all_was_done_by_then() {
+    let limited = |change: fn(&mut Attempt)| {
+        Attempt::but(|attempt| {
+            attempt.conversation.traffic.limited_requests = 1;
+            change(attempt);
+        })
+        .verdict()
+    };
+    let cut: [fn(&mut Attempt); 5] = [
+        // It ended its turn well, and had not called what was expected.
+        |attempt| attempt.conversation.calls.clear(),
+        |attempt| attempt.conversation.turns[0].ending = TurnEnding::AgentError,
+        |attempt| attempt.conversation.turns[0].ending = TurnEnding::TimedOut,
+        // Its first request was refused, and it ended before it had listed the tools.
+        |attempt| {
+            attempt.conversation.exposures[0].tools_listed = false;
+            attempt.conversation.calls.clear();
+        },
+        // It says of the relay's refusal what it says of the API's.
+        |attempt| {
+            attempt.conversation.traffic.observed = false;
+            attempt.conversation.turns[0].ending = TurnEnding::AgentError;
+            attempt.conversation.turns[0].model_refusal = refusal(400, "invalid_request_error", "used up");
+        },
+    ];
+    for (case, change) in cut.into_iter().enumerate() {
+        let verdict = limited(change);
+        assert_eq!(verdict.outcome, Outcome::Invalid(InvalidCause::Limit), "case {case}");
+        assert_eq!(verdict.next, Next::WithMore, "case {case}");
+    }
+    assert_eq!(limited(|_| {}).outcome, Outcome::Passed);
+    let fault = limited(|attempt| attempt.machinery_fault = Some("disk full".to_owned()));
+    assert_eq!(fault.outcome, Outcome::Invalid(InvalidCause::Machinery));
+}

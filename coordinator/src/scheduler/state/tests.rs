@@ -229,3 +229,85 @@ fn a_resumed_run_goes_on_where_it_was() {
     assert_eq!(given.len(), 1);
     assert_eq!(given[0].attempt, attempt_id(Slot { cell: 1, iteration: 1 }, 3));
 }
+
+fn within(state: State, max_tokens: u64) -> State {
+    state.within(Budget::new(&crate::limits::Limits {
+        max_tokens: Some(max_tokens),
+        ..Default::default()
+    }))
+}
+
+/// Ends an attempt that used so many tokens.
+fn end(state: &mut State, lease: &Lease, verdict: &Verdict, tokens: u64) -> Conclusion {
+    let spent = Spent {
+        tokens: Some(tokens),
+        cost_usd: None,
+    };
+    state.settle(&lease.attempt, spent);
+    state.conclude(lease, verdict, 0)
+}
+
+#[test]
+fn what_cannot_be_set_aside_waits_and_is_given_out_before_anything_else() {
+    let mut state = within(state(1, 3, 2), 300_000);
+    state.join("w", 2);
+    let first = leases(&state.dispatch(0));
+    assert_eq!(first.len(), 1, "the second does not fit beside the guess for the first");
+    assert_eq!(state.reserved_for(&first[0].attempt).tokens, Some(200_000));
+    assert_eq!(state.dispatch(0), []);
+    assert!(!state.is_done());
+    end(&mut state, &first[0], &passed(), 10_000);
+    let rest = leases(&state.dispatch(0));
+    assert_eq!(rest.len(), 2, "by what the first used, both fit");
+    for lease in &rest {
+        assert_eq!(state.reserved_for(&lease.attempt).tokens, Some(20_000));
+        end(&mut state, lease, &passed(), 10_000);
+    }
+    assert_eq!(state.dispatch(0), []);
+    assert!(state.is_done(), "the plan is through: no limit was reached");
+}
+
+#[test]
+fn a_limit_that_is_reached_stops_the_run_once_nothing_runs() {
+    let mut state = within(state(1, 9, 1), 100_000);
+    state.join("w", 1);
+    let lease = leases(&state.dispatch(0)).pop().unwrap();
+    end(&mut state, &lease, &passed(), 60_000);
+    let effects = state.dispatch(0);
+    let [Effect::OutOfBudget { limit, spent }] = effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(limit, Limit::Tokens { tokens: 100_000 });
+    assert_eq!(spent, Limit::Tokens { tokens: 60_000 });
+    assert!(state.is_done());
+    assert_eq!(state.dispatch(0), []);
+}
+
+#[test]
+fn an_attempt_that_a_limit_ended_is_tried_again_with_twice_as_much_and_spends_no_try() {
+    let mut state = within(state(1, 1, 1), 10_000_000);
+    state.join("w", 1);
+    let limited = Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Limit),
+        reason: String::new(),
+        next: Next::WithMore,
+    };
+    let mut allowed = 200_000;
+    for number in 1..=5 {
+        let lease = leases(&state.dispatch(0)).pop().unwrap();
+        assert_eq!(lease.attempt, attempt_id(Slot { cell: 0, iteration: 1 }, number));
+        assert_eq!(state.reserved_for(&lease.attempt).tokens, Some(allowed));
+        let concluded = end(&mut state, &lease, &limited, allowed);
+        assert!(matches!(concluded, Conclusion::Accepted { last: false, .. }));
+        allowed *= 2;
+    }
+}
+
+#[test]
+fn a_workers_part_of_the_places_counts_those_that_are_still_to_come() {
+    let mut state = state(1, 1, 8);
+    state.join("a", 3);
+    assert_eq!(state.places("a"), (3, 8));
+    state.join("b", 9);
+    assert_eq!(state.places("b"), (9, 12));
+}

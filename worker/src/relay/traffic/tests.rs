@@ -177,3 +177,49 @@ fn open_requests_and_activity_are_known() {
     assert_eq!((clocked.ledger.open_requests(), clocked.ledger.blocked()), (0, 1));
     assert_eq!(clocked.ledger.last_activity(), clocked.at(9));
 }
+
+#[test]
+fn a_request_that_is_held_back_waits_whole_also_while_it_is_held_and_when_the_agent_leaves() {
+    let mut clocked = Clocked::new();
+    let id = clocked.begin(0);
+    clocked.ledger.hold(id, clocked.at(0));
+    assert_eq!(clocked.waited(3), 3, "shorter than a silence, and counted");
+    clocked.ledger.release(id, clocked.at(5));
+    clocked.byte(id, 9);
+    clocked.end(id, succeeded(), 10);
+    let gone = clocked.begin(20);
+    clocked.ledger.hold(gone, clocked.at(20));
+    clocked.end(gone, End::Left { answered: false }, 22);
+    let traffic = clocked.ledger.traffic(clocked.at(60));
+    assert_eq!((traffic.waiting_ms, traffic.held_ms), (7_000, 7_000));
+}
+
+#[test]
+fn a_request_that_was_not_sent_is_counted_apart_and_used_nothing() {
+    let mut clocked = Clocked::new();
+    let id = clocked.begin(0);
+    clocked.end(id, End::Limited, 0);
+    let traffic = clocked.ledger.traffic(clocked.at(1));
+    assert_eq!((traffic.limited_requests, traffic.requests_without_usage), (1, 0));
+    assert_eq!((traffic.succeeded, traffic.refusal), (0, None));
+}
+
+#[test]
+fn models_without_end_fill_no_memory_and_lose_no_tokens() {
+    let mut clocked = Clocked::new();
+    for n in 0..3 * MODEL_CAP {
+        let id = clocked.begin(0);
+        let told = Told {
+            model: Some(format!("m-{n}")),
+            tokens: Some(Tokens {
+                output_tokens: 1,
+                ..Tokens::default()
+            }),
+        };
+        clocked.ledger.told(id, told);
+        clocked.end(id, succeeded(), 1);
+    }
+    let traffic = clocked.ledger.traffic(clocked.at(1));
+    assert!(traffic.usage.len() <= MODEL_CAP + 1, "{}", traffic.usage.len());
+    assert_eq!(traffic.tokens().output_tokens, 3 * MODEL_CAP as u64);
+}
