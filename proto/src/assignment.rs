@@ -127,6 +127,8 @@ pub struct Assignment {
     pub image: String,
     /// What the agent may use there.
     pub resources: Resources,
+    /// Further certificate authorities for the agent's `base_url`, PEM.
+    pub model_ca_pem: Option<String>,
     /// What it may use of its model.
     pub allowance: Allowance,
     /// Write the headers of every proxied request to the debug log. Contains secrets.

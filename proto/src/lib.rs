@@ -10,6 +10,7 @@ pub mod call;
 pub mod evidence;
 pub mod exposure;
 pub mod id;
+pub mod lease_token;
 pub mod price;
 pub mod redact;
 pub mod request;

@@ -60,6 +60,15 @@ impl ModelTraffic {
     }
 }
 
+/// The code of a refusal that a relay or gateway answers once the attempt has used up its allowance.
+pub const ATTEMPT_LIMIT: &str = "attempt_limit_reached";
+
+/// The code of a refusal that a gateway answers once all who share it have used up what it may.
+pub const GATEWAY_LIMIT: &str = "gateway_limit_reached";
+
+/// The code of a refusal that a gateway answers to a token that it does not take.
+pub const TOKEN_REFUSED: &str = "lease_token_refused";
+
 /// The model API said no, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,6 +96,8 @@ pub enum RefusalKind {
     Quota,
     /// A tool's definition was refused; see [`refused_schema`].
     Schema,
+    /// A gateway before the API has used up its own limit.
+    Limit,
     /// Any other refusal, such as a request that is too long.
     Other,
 }
@@ -100,6 +111,9 @@ impl ModelRefusal {
     pub fn kind(&self) -> RefusalKind {
         let message = self.message.to_ascii_lowercase();
         let code = self.code.as_deref().unwrap_or_default();
+        if code == GATEWAY_LIMIT {
+            return RefusalKind::Limit;
+        }
         if self.status == 402 || QUOTA_CODES.contains(&code) || contains_any(&message, &QUOTA_WORDS) {
             return RefusalKind::Quota;
         }

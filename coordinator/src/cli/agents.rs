@@ -8,7 +8,7 @@ use mcproctor_worker::agent::{find_command, version};
 use mcproctor_worker::sandbox::{abilities, image_id, not_enforced};
 
 use super::runtime::chain;
-use crate::config::{Able, Config};
+use crate::config::{Able, Config, GatewayAccess};
 use crate::testcase::TestCase;
 
 /// The version of every agent program that has one; fails at the first program that is not there.
@@ -37,8 +37,12 @@ pub(super) fn program_version(agent: &Agent) -> Result<Option<String>, String> {
 }
 
 /// How the agent reaches its model, without secrets.
-pub(super) fn model_access(agent: &Agent) -> String {
+pub(super) fn model_access(agent: &Agent, gateway: Option<&GatewayAccess>) -> String {
     let model = agent.model.as_deref().unwrap_or("its own default model");
+    if let Some(entry) = gateway.and_then(|gateway| gateway.models.get(&agent.name)) {
+        let address = agent.base_url.as_deref().unwrap_or_default();
+        return format!("{model} through the gateway at {address}, entry {entry}");
+    }
     let access = match &agent.credential {
         Credential::ApiKey(_) => "with a key",
         Credential::OauthToken(_) => "with a token",

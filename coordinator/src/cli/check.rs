@@ -98,7 +98,12 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             Ok(version) => {
                 let program =
                     version.map_or_else(|| "a command".to_owned(), |version| format!("{} {version}", agent.kind));
-                let _ = writeln!(text, "agent {}: {program}, {}", agent.name, model_access(agent));
+                let _ = writeln!(
+                    text,
+                    "agent {}: {program}, {}",
+                    agent.name,
+                    model_access(agent, config.run.gateway.as_ref())
+                );
             }
             Err(message) => {
                 let _ = writeln!(text, "stop: {message}");

@@ -155,6 +155,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             sandbox: SandboxSettings::default(),
             thresholds: Thresholds::default(),
             limits: Limits::default(),
+            gateway: None,
         },
         report: ReportSettings {
             out_dir,

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod demo;
 mod exit;
+mod gateway;
 mod grade;
 mod inputs;
 mod inspect;

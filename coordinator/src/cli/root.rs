@@ -8,7 +8,7 @@ use mcproctor_worker::heap::limit_heaps;
 use mcproctor_worker::sandbox::{SandboxedArgs, sandboxed};
 
 use super::exit::Exit;
-use super::{check, compare, demo, grade, list, minimal_agent, proxy, report, run, worker};
+use super::{check, compare, demo, gateway, grade, list, minimal_agent, proxy, report, run, worker};
 
 /// Says how reliably AI agents use an MCP server, with evidence.
 ///
@@ -40,6 +40,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Put the recording proxy in front of a server, for any agent.
     Proxy(proxy::ProxyArgs),
+    /// Hold the models' keys for many workers, which show it lease tokens: one place for keys, rates and budget.
+    Gateway(gateway::GatewayArgs),
     /// Run attempts for a coordinator. Started by `mcproctor run`.
     #[command(hide = true)]
     Worker(worker::WorkerArgs),
@@ -79,6 +81,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Report(args)) => report::report(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Proxy(args)) => proxy::run(args),
+        Some(Command::Gateway(args)) => gateway::run(&args),
         Some(Command::Worker(args)) => worker::run(args),
         Some(Command::MinimalAgent(args)) => return minimal_agent::run(args),
         Some(Command::Sandboxed(args)) => return sandboxed(&args),

@@ -20,11 +20,14 @@ impl Config {
     /// concurrency, report folder and formats.
     pub fn fingerprint(&self) -> String {
         let Source::Filesystem { path } = &self.source;
+        let gateway = self.run.gateway.as_ref();
+        let model_of = |agent: &Agent| gateway.and_then(|gateway| gateway.models.get(&agent.name));
+        let agents: Vec<Value> = self.run.agents.iter().map(|one| agent(one, model_of(one))).collect();
         let document = json!({
             "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
             "source": {"filesystem": path.to_string_lossy()},
             "iterations": self.run.iterations,
-            "agents": self.run.agents.iter().map(agent).collect::<Vec<_>>(),
+            "agents": agents,
             "turnTimeoutSeconds": self.run.turn_timeout.as_secs(),
             "maxAttempts": self.run.max_attempts,
             "seed": self.run.seed,
@@ -62,7 +65,7 @@ fn server(server: &Server) -> Value {
     json!({"name": server.name, "transport": transport})
 }
 
-fn agent(agent: &Agent) -> Value {
+fn agent(agent: &Agent, gateway_model: Option<&String>) -> Value {
     json!({
         "name": agent.name,
         "kind": agent.kind.name(),
@@ -78,6 +81,7 @@ fn agent(agent: &Agent) -> Value {
             ToolLoading::Deferred => "deferred",
         }),
         "baseUrl": agent.base_url,
+        "gatewayModel": gateway_model,
         "ownLogin": matches!(agent.credential, Credential::OwnLogin),
         "command": agent.command.as_ref().map(|command| json!({
             "program": command.program,

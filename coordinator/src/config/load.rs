@@ -1,13 +1,15 @@
 //! From a file to a config.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::env_file::{read_bounded, read_dotenv};
 use super::environment::Environment;
 use super::error::ConfigErrors;
-use super::file::EvalFile;
+use super::file::{EvalFile, GatewayFile};
+use super::gateway::GatewayConfig;
 use super::interpolate::{Variables, fill_tree};
-use super::resolve::{Context, resolve};
+use super::resolve::{Context, resolve, resolve_gateway_file};
 use super::settings::Config;
 use crate::yaml::{KeyPath, Node, Place, Problems, Value, parse};
 
@@ -26,14 +28,7 @@ pub fn load(path: &Path, environment: &Environment) -> Result<Config, ConfigErro
 }
 
 fn load_into(path: &Path, environment: &Environment, problems: &mut Problems) -> Option<Config> {
-    let mut root = read_tree(path, problems)?;
-    let base = base_of(path, problems)?;
-    let dotenv = read_dotenv(&root, &base, environment, problems);
-    let variables = Variables {
-        shell: environment,
-        dotenv,
-    };
-    fill_tree_but_env_file(&mut root, &variables, problems);
+    let (root, base, variables) = read_filled(path, &EVALUATION, environment, problems)?;
     let file = EvalFile::read(&root, problems)?;
     let context = Context {
         file: path,
@@ -43,12 +38,80 @@ fn load_into(path: &Path, environment: &Environment, problems: &mut Problems) ->
     resolve(&file, &context, problems)
 }
 
-fn read_tree(path: &Path, problems: &mut Problems) -> Option<Node> {
+/// Reads and resolves a gateway's config, likewise. `listen` goes before what the file says.
+///
+/// # Errors
+///
+/// Everything that is wrong with the file, and with the dotenv, certificate and key files that it names.
+pub fn load_gateway(
+    path: &Path,
+    listen: Option<SocketAddr>,
+    environment: &Environment,
+) -> Result<GatewayConfig, ConfigErrors> {
+    let mut problems = Problems::of(path);
+    let config = load_gateway_into(path, listen, environment, &mut problems);
+    match config {
+        Some(config) if problems.is_empty() => Ok(config),
+        _ => Err(ConfigErrors::new(problems.into_sorted())),
+    }
+}
+
+fn load_gateway_into(
+    path: &Path,
+    listen: Option<SocketAddr>,
+    environment: &Environment,
+    problems: &mut Problems,
+) -> Option<GatewayConfig> {
+    let (root, base, variables) = read_filled(path, &GATEWAY, environment, problems)?;
+    let file = GatewayFile::read(&root, problems)?;
+    let context = Context {
+        file: path,
+        base: &base,
+        variables: &variables,
+    };
+    resolve_gateway_file(&file, listen, &context, problems)
+}
+
+/// What is said of a file that is not there or empty.
+struct Kind {
+    named: &'static str,
+    needs: &'static str,
+}
+
+const EVALUATION: Kind = Kind {
+    named: "name the config with `-c`; without it `./eval.yaml` is read",
+    needs: "it needs `mcp` and `testcases`",
+};
+
+const GATEWAY: Kind = Kind {
+    named: "name the config with `-c`; without it `./gateway.yaml` is read",
+    needs: "it needs `tokenKey` and `models`",
+};
+
+/// The tree with its variables filled in, the folder of the file, and the variables.
+fn read_filled<'e>(
+    path: &Path,
+    kind: &Kind,
+    environment: &'e Environment,
+    problems: &mut Problems,
+) -> Option<(Node, PathBuf, Variables<'e>)> {
+    let mut root = read_tree(path, kind, problems)?;
+    let base = base_of(path, problems)?;
+    let dotenv = read_dotenv(&root, &base, environment, problems);
+    let variables = Variables {
+        shell: environment,
+        dotenv,
+    };
+    fill_tree_but_env_file(&mut root, &variables, problems);
+    Some((root, base, variables))
+}
+
+fn read_tree(path: &Path, kind: &Kind, problems: &mut Problems) -> Option<Node> {
     let bytes = match read_bounded(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let problem = problems.new_problem(format!("cannot be read: {error}"));
-            problems.add(problem.remedy("name the config with `-c`; without it `./eval.yaml` is read"));
+            problems.add(problem.remedy(kind.named));
             return None;
         }
     };
@@ -58,7 +121,7 @@ fn read_tree(path: &Path, problems: &mut Problems) -> Option<Node> {
             problems
                 .new_problem("the file is empty")
                 .at(Place::START)
-                .remedy("it needs `mcp` and `testcases`"),
+                .remedy(kind.needs),
         );
     }
     root

@@ -39,6 +39,10 @@ impl Config {
         for agent in &self.run.agents {
             add(format!("the agent {}", agent.name), Named::of_agent(agent));
         }
+        if let Some(gateway) = &self.run.gateway {
+            let key = Named::key(gateway.token_key.secret().expose_secret());
+            add("the gateway".to_owned(), vec![key]);
+        }
         if let Some(judge) = &self.judge {
             let key = judge.api_key.iter().map(|key| Named::key(key.expose_secret()));
             let named = key.chain(Named::parameters(judge.base_url.as_str())).collect();

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::address::address;
+use super::gateway::GatewayAccess;
 use super::sandbox::SandboxSettings;
 use crate::limits::Limits;
 use crate::price::Prices;
@@ -68,6 +69,8 @@ pub struct RunSettings {
     pub thresholds: Thresholds,
     /// What the run may use.
     pub limits: Limits,
+    /// How agents reach their models, if not with keys of their own.
+    pub gateway: Option<GatewayAccess>,
 }
 
 /// What is written after a run, and where.
@@ -197,6 +200,7 @@ impl fmt::Debug for RunSettings {
             .field("sandbox", &self.sandbox)
             .field("thresholds", &self.thresholds)
             .field("limits", &self.limits)
+            .field("gateway", &self.gateway.as_ref().map(|gateway| gateway.url.as_str()))
             .finish()
     }
 }

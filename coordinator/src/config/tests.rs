@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod credentials;
+mod gateway;
 mod meaning;
 mod reports;
 mod sandboxes;

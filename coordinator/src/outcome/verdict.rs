@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
-use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
+use mcproctor_proto::traffic::{ModelRefusal, RefusalKind, TOKEN_REFUSED};
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
 use super::failure::class_of;
@@ -186,6 +186,10 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
 fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     let refusal = standing_refusal(conversation)?;
     let remedy = match refusal.kind() {
+        RefusalKind::Limit => return Some(gateway_limit(refusal)),
+        RefusalKind::Credential if refusal.code.as_deref() == Some(TOKEN_REFUSED) => {
+            "check that run.gateway and the gateway have one tokenKey, the gatewayModel, and both clocks"
+        }
         RefusalKind::Credential => "check the agent's key",
         RefusalKind::NoSuchModel => "check the agent's model",
         RefusalKind::Quota => "the account has no credit or quota left",
@@ -206,6 +210,16 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
         reason: message.clone(),
         next: Next::StopDispatch(message),
     })
+}
+
+/// A limit of the gateway holds for every run that goes through it: nobody's fault, and nothing more can be held until it is
+/// raised.
+fn gateway_limit(refusal: &ModelRefusal) -> Verdict {
+    Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Limit),
+        reason: refusal.message.clone(),
+        next: Next::StopDispatch(format!("{}; raise it there and go on with --resume", refusal.message)),
+    }
 }
 
 fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {

@@ -161,6 +161,7 @@ pub async fn evaluate(
         judge,
         prices: config.prices.clone(),
         limits: config.run.limits,
+        gateway: config.run.gateway.clone(),
     });
     let schedule = tokio::spawn(scheduler::run(
         work,

@@ -8,6 +8,7 @@ use mcproctor_proto::server::Server;
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::config::GatewayAccess;
 use crate::judge::Judge;
 use crate::limits::Limits;
 use crate::price::Prices;
@@ -79,6 +80,8 @@ pub struct Work {
     pub prices: Prices,
     /// What the run may use.
     pub limits: Limits,
+    /// How agents reach their models, if not with keys of their own.
+    pub gateway: Option<GatewayAccess>,
 }
 
 /// How the schedule ended.

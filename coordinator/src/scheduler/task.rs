@@ -5,6 +5,7 @@ mod asked;
 mod asking;
 mod conclude;
 mod judged;
+mod lend;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -348,21 +349,24 @@ impl Task {
             return;
         };
         let started_at_unix_ms = self.clock.now_unix_ms();
+        let max_turns = u32::try_from(case.answers.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let allowance = self.allowance(&worker, &lease, agent);
         let assignment = Assignment {
             lease: lease.clone(),
             run: work.run.id.clone(),
             iteration: iteration_id(slot),
             attempt_number: number,
-            agent: agent.clone(),
+            agent: self.lent(agent, &lease, max_turns, &allowance),
             servers: work.servers.clone(),
             prompt: case.prompt.clone(),
-            max_turns: u32::try_from(case.answers.len()).unwrap_or(u32::MAX).saturating_add(1),
+            max_turns,
             turn_timeout: work.turn_timeout,
             idle_timeout: work.idle_timeout,
             sandbox: planned.sandbox,
             image: planned.image.clone().unwrap_or_else(|| DEFAULT_IMAGE.to_owned()),
             resources: work.resources.at(planned.sandbox),
-            allowance: self.allowance(&worker, &lease, agent),
+            model_ca_pem: self.model_ca_pem(agent),
+            allowance,
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

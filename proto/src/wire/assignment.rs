@@ -52,6 +52,7 @@ impl From<&Assignment> for v1::Assignment {
             resources: Some((&assignment.resources).into()),
             image: assignment.image.clone(),
             allowance: Some((&assignment.allowance).into()),
+            model_ca_pem: assignment.model_ca_pem.clone().unwrap_or_default(),
         }
     }
 }
@@ -106,6 +107,7 @@ impl TryFrom<v1::Assignment> for Assignment {
                 assignment.image
             },
             resources: assignment.resources.unwrap_or_default().into(),
+            model_ca_pem: optional(assignment.model_ca_pem),
             allowance: assignment
                 .allowance
                 .map(Allowance::try_from)

@@ -325,6 +325,7 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
         credential: agent.credential.clone(),
         silence,
         allowance: assignment.allowance,
+        ca_pem: assignment.model_ca_pem.clone(),
         pace: Arc::clone(pace),
     };
     Ok(Some(Relay::start(options).await?))

@@ -194,7 +194,7 @@ fn refused_for_good(seat: &Seat) -> Option<Cut> {
     }
     let for_good = matches!(
         traffic.refusal?.kind(),
-        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
     );
     for_good.then_some(Cut::Refused)
 }

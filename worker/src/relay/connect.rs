@@ -11,6 +11,8 @@ use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::endpoint::Upstream;
@@ -27,12 +29,12 @@ pub(super) enum Outbound {
 }
 
 impl Outbound {
-    /// The way to this API, with the system's certificate authorities and the environment's proxy.
-    pub(super) fn new(upstream: &Upstream) -> Result<Self, RelayError> {
-        let roots = if upstream.https() {
-            system_roots()?
-        } else {
-            Arc::new(RootCertStore::empty())
+    /// The way to this API, with the system's certificate authorities and those of `ca_pem`, and the environment's proxy.
+    pub(super) fn new(upstream: &Upstream, ca_pem: Option<&str>) -> Result<Self, RelayError> {
+        let roots = match ca_pem {
+            _ if !upstream.https() => Arc::new(RootCertStore::empty()),
+            None => system_roots()?,
+            Some(pem) => with_authorities(pem)?,
         };
         Self::through(roots, proxy_before(upstream))
     }
@@ -104,6 +106,20 @@ fn system_roots() -> Result<Arc<RootCertStore>, RelayError> {
     } else {
         Ok(Arc::clone(roots))
     }
+}
+
+/// The system's authorities, if there are any, and these.
+fn with_authorities(pem: &str) -> Result<Arc<RootCertStore>, RelayError> {
+    let mut roots = system_roots().map_or_else(|_| RootCertStore::empty(), |roots| RootCertStore::clone(&roots));
+    let before = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(|_| RelayError::Authorities)?;
+        roots.add(certificate).map_err(|_| RelayError::Authorities)?;
+    }
+    if roots.len() == before {
+        return Err(RelayError::Authorities);
+    }
+    Ok(Arc::new(roots))
 }
 
 fn configuration(roots: Arc<RootCertStore>) -> Result<ClientConfig, RelayError> {

@@ -22,6 +22,9 @@ pub enum RelayError {
     /// The system holds no usable certificate authority, and the model API is reached over TLS.
     #[error("find certificate authorities in the system's store, which https needs")]
     NoRoots,
+    /// The further certificate authorities are none.
+    #[error("read the further certificate authorities for the model API: they hold no usable certificate")]
+    Authorities,
     /// No loopback port could be had.
     #[error("listen on a loopback port")]
     Listen(#[source] io::Error),

@@ -6,15 +6,14 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{
-    CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use mcproctor_proto::allowance::Allowance;
-use mcproctor_proto::traffic::ModelRefusal;
-use serde_json::json;
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal};
 
 use super::connect::Outbound;
 use super::credential::Key;
@@ -23,30 +22,42 @@ use super::failure::shorten;
 use super::observe::{Entry, Observed};
 use super::overhear::Overheard;
 use super::pace::Pace;
+use super::purse::Purse;
+use super::refuse::Refusal;
 use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::traffic::{End, Ledger, RequestId};
 use super::verdict::Reading;
 
-/// What every request of one relay shares.
-pub(super) struct Forward {
+/// A model API, the way to it, and what opens it: the same for all who ask it.
+pub(super) struct Route {
     pub(super) dialect: Dialect,
     pub(super) upstream: Upstream,
     pub(super) outbound: Outbound,
     pub(super) key: Arc<Key>,
+}
+
+/// What every request of one attempt shares.
+pub(super) struct Forward {
+    pub(super) route: Arc<Route>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
     pub(super) allowance: Allowance,
     pub(super) pace: Arc<Pace>,
+    /// What it shares with other attempts: only in a gateway.
+    pub(super) purse: Option<Arc<Purse>>,
+    /// Whether the tools that requests offer are noted.
+    pub(super) notes_tools: bool,
 }
 
 /// What an agent is told that has used up what it may.
 const USED_UP: &str = "what this attempt may use of the model is used up (a limit of the evaluation, not of the API)";
 
-type Reply = Response<Either<Observed, Full<Bytes>>>;
+/// A response body of the API's, or one of this side's own.
+pub(super) type Content = Either<Observed, Full<Bytes>>;
 
 impl Forward {
-    /// Answers one request.
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Reply, Infallible> {
+    /// Answers one request of an agent on this machine.
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Response<Content>, Infallible> {
         if !from_here(request.headers()) {
             self.ledger().block(now());
             return Ok(self.refuse(
@@ -55,22 +66,28 @@ impl Forward {
                 "this endpoint is for this machine only",
             ));
         }
+        Ok(self.pass(request).await)
+    }
+
+    /// Answers one request of somebody who may ask.
+    pub(super) async fn pass(&self, request: Request<Incoming>) -> Response<Content> {
+        let route = &self.route;
         let path = request.uri().path();
-        let Some(purpose) = purpose(self.dialect, request.method(), path) else {
+        let Some(purpose) = purpose(route.dialect, request.method(), path) else {
             self.ledger().block(now());
-            return Ok(self.refuse(
+            return self.refuse(
                 StatusCode::NOT_FOUND,
                 "not_found_error",
                 "the relay does not pass this endpoint on",
-            ));
+            );
         };
-        let Ok(target) = self.upstream.target(self.dialect, path, request.uri().query()) else {
+        let Ok(target) = route.upstream.target(route.dialect, path, request.uri().query()) else {
             self.ledger().block(now());
-            return Ok(self.refuse(
+            return self.refuse(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
                 "the address is not valid",
-            ));
+            );
         };
         let id = self.ledger().begin(purpose, now());
         let mut entry = Entry::new(Arc::clone(&self.ledger), id);
@@ -78,8 +95,11 @@ impl Forward {
             self.wait_for_its_place(id).await;
             if self.ledger().has_used_up(&self.allowance) {
                 entry.end(End::Limited);
-                // Neither agent sends a request again that was answered so.
-                return Ok(self.refuse(StatusCode::BAD_REQUEST, "invalid_request_error", USED_UP));
+                return self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP);
+            }
+            if let Some(shut) = self.purse.as_ref().and_then(|purse| purse.shut()) {
+                entry.end(End::Limited);
+                return self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}"));
             }
         }
 
@@ -90,22 +110,26 @@ impl Forward {
         // The upstream's own name goes there instead; the server has already answered an expectation.
         head.headers.remove(HOST);
         head.headers.remove(EXPECT);
-        self.key.apply(&mut head.headers);
+        route.key.apply(&mut head.headers);
 
-        let body = Overheard::new(body, &head.headers, Arc::clone(&self.ledger), id);
-        match self.outbound.send(Request::from_parts(head, body)).await {
+        let body = if self.notes_tools {
+            Overheard::new(body, &head.headers, Arc::clone(&self.ledger), id)
+        } else {
+            Overheard::by_nobody(body)
+        };
+        match route.outbound.send(Request::from_parts(head, body)).await {
             Ok(response) => {
                 let (mut head, body) = response.into_parts();
                 entry.head(head.status.is_success());
                 let wait = retry_after_ms(&head.headers, SystemTime::now());
-                let reading = Reading::new(self.dialect, head.status.as_u16(), &head.headers, wait);
+                let reading = Reading::new(route.dialect, head.status.as_u16(), &head.headers, wait);
                 strip_hop_by_hop(&mut head.headers);
                 head.version = Version::HTTP_11;
-                let body = Observed::new(body, reading, Arc::clone(&self.key), entry);
-                Ok(Response::from_parts(head, Either::Left(body)))
+                let body = Observed::new(body, reading, Arc::clone(&route.key), entry);
+                Response::from_parts(head, Either::Left(body))
             }
             Err(error) => {
-                let why = shorten(&self.key.redact(&in_full(&error)));
+                let why = shorten(&route.key.redact(&in_full(&error)));
                 let message = format!("the model API could not be reached: {why}");
                 entry.end(End::Refused(ModelRefusal {
                     status: 0,
@@ -113,7 +137,7 @@ impl Forward {
                     message: shorten(&message),
                     retry_after_ms: None,
                 }));
-                Ok(self.refuse(StatusCode::BAD_GATEWAY, "api_error", &message))
+                self.refuse(StatusCode::BAD_GATEWAY, "api_error", &message)
             }
         }
     }
@@ -135,18 +159,25 @@ impl Forward {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error in the dialect's own form, so that the agent treats it like one of the API.
-    fn refuse(&self, status: StatusCode, kind: &str, message: &str) -> Reply {
-        let body = match self.dialect {
-            Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
-            Dialect::OpenAi => json!({"error": {"message": message, "type": kind, "param": null, "code": null}}),
+    fn refuse(&self, status: StatusCode, kind: &str, message: &str) -> Response<Content> {
+        let refusal = Refusal {
+            status,
+            kind,
+            code: None,
+            message,
         };
-        let mut reply = Response::new(Either::Right(Full::new(Bytes::from(body.to_string()))));
-        *reply.status_mut() = status;
-        reply
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        reply
+        refusal.reply(self.route.dialect).map(Either::Right)
+    }
+
+    /// Neither agent sends a request again that was answered so.
+    fn refuse_for_a_limit(&self, code: &str, message: &str) -> Response<Content> {
+        let refusal = Refusal {
+            status: StatusCode::BAD_REQUEST,
+            kind: "invalid_request_error",
+            code: Some(code),
+            message,
+        };
+        refusal.reply(self.route.dialect).map(Either::Right)
     }
 }
 

@@ -40,6 +40,11 @@ impl Overheard {
         }
     }
 
+    /// A body that is only passed on.
+    pub(super) fn by_nobody(inner: Incoming) -> Self {
+        Self { inner, listener: None }
+    }
+
     fn hear(&mut self, piece: &[u8]) {
         let Some(Listener { decoder, offer, .. }) = &mut self.listener else {
             return;

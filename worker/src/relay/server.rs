@@ -16,7 +16,7 @@ use super::connect::Outbound;
 use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
-use super::forward::Forward;
+use super::forward::{Forward, Route};
 use super::pace::Pace;
 use super::traffic::Ledger;
 use crate::loopback;
@@ -34,6 +34,8 @@ pub struct RelayOptions {
     pub silence: Duration,
     /// What the attempt may use.
     pub allowance: Allowance,
+    /// Further certificate authorities for the model API, PEM.
+    pub ca_pem: Option<String>,
     /// The row in which all requests of the worker stand, where the allowance has an interval.
     pub pace: Arc<Pace>,
 }
@@ -56,7 +58,8 @@ impl Relay {
     /// When the base URL or the credential cannot be used, no certificate authorities are found for an `https` one, or no
     /// port can be had. Whether the API can be reached shows with the first request.
     pub async fn start(options: RelayOptions) -> Result<Self, RelayError> {
-        let outbound = Outbound::new(&Upstream::new(options.dialect, &options.upstream)?)?;
+        let upstream = Upstream::new(options.dialect, &options.upstream)?;
+        let outbound = Outbound::new(&upstream, options.ca_pem.as_deref())?;
         Self::start_with(options, outbound).await
     }
 
@@ -70,13 +73,17 @@ impl Relay {
         let address = listener.local_addr().map_err(RelayError::Listen)?;
         let ledger = Arc::new(Mutex::new(Ledger::new(options.silence, now())));
         let forward = Arc::new(Forward {
-            dialect: options.dialect,
-            upstream,
-            outbound,
-            key,
+            route: Arc::new(Route {
+                dialect: options.dialect,
+                upstream,
+                outbound,
+                key,
+            }),
             ledger: Arc::clone(&ledger),
             allowance: options.allowance,
             pace: options.pace,
+            purse: None,
+            notes_tools: true,
         });
         let answer = move |request| {
             let forward = Arc::clone(&forward);

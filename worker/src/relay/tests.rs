@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{Dialect, Relay, RelayOptions};
 
+mod gateway;
 mod limits;
 mod tls;
 mod usage;
@@ -32,6 +33,7 @@ async fn relay_with(dialect: Dialect, upstream: &str, allowance: Allowance) -> R
         credential,
         silence: Duration::from_secs(10),
         allowance,
+        ca_pem: None,
         pace: Arc::default(),
     })
     .await

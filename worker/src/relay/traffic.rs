@@ -1,15 +1,18 @@
 //! What the model's side of an attempt comes to. Pure: every time is handed in.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcproctor_proto::allowance::Allowance;
-use mcproctor_proto::tokens::{ModelUsage, Tokens};
+use mcproctor_proto::tokens::Tokens;
 use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 
 use super::endpoint::Purpose;
 use super::offer::NAME_CAP;
+use super::purse::Purse;
 use super::spans::Spans;
+use super::tally::Tally;
 
 #[cfg(test)]
 mod tests;
@@ -46,9 +49,6 @@ pub(super) struct Told {
     pub(super) tokens: Option<Tokens>,
 }
 
-/// Models that are kept apart; an API that names ever new ones fills no memory.
-const MODEL_CAP: usize = 64;
-
 /// Keeps account of requests, refusals and waits.
 ///
 /// Waiting is the union of three kinds of span, so that requests side by side do not count twice:
@@ -74,9 +74,9 @@ pub(super) struct Ledger {
     /// Tools of requests that were answered.
     tools_sent: BTreeSet<String>,
     tools_deferred: BTreeSet<String>,
-    /// By the model that answered.
-    usage: BTreeMap<Option<String>, ModelUsage>,
-    without_usage: u32,
+    usage: Tally,
+    /// Whose usage is counted together with others'.
+    purse: Option<Arc<Purse>>,
     limited: u32,
     /// When requests were held back to keep to a rate.
     holds: Spans,
@@ -114,12 +114,18 @@ impl Ledger {
             response_model: None,
             tools_sent: BTreeSet::new(),
             tools_deferred: BTreeSet::new(),
-            usage: BTreeMap::new(),
-            without_usage: 0,
+            usage: Tally::default(),
+            purse: None,
             limited: 0,
             holds: Spans::default(),
             last_activity: now,
         }
+    }
+
+    /// What it counts is counted in this purse as well.
+    pub(super) fn counted_in(mut self, purse: Arc<Purse>) -> Self {
+        self.purse = Some(purse);
+        self
     }
 
     /// The agent asked for something that is not passed on.
@@ -171,9 +177,7 @@ impl Ledger {
 
     /// Whether nothing of this is left.
     pub(super) fn has_used_up(&self, allowance: &Allowance) -> bool {
-        let mut used = Tokens::default();
-        self.usage.values().for_each(|model| used.add(&model.tokens));
-        allowance.is_used_up(&used)
+        allowance.is_used_up(&self.usage.tokens())
     }
 
     /// A request that is open shows the model these tools, and holds those back.
@@ -237,27 +241,15 @@ impl Ledger {
 
     /// A response that had begun is paid for, also one that was cut off or broke.
     fn account(&mut self, end: &End, told: &Told) {
-        match told.tokens {
-            Some(tokens) => {
-                let model = told.model.clone();
-                let known = self.usage.contains_key(&model) || self.usage.len() < MODEL_CAP;
-                let model = model.filter(|_| known);
-                let usage = self.usage.entry(model.clone()).or_insert_with(|| ModelUsage {
-                    model,
-                    ..ModelUsage::default()
-                });
-                usage.responses = usage.responses.saturating_add(1);
-                usage.tokens.add(&tokens);
-            }
-            None => {
-                let begun = match end {
-                    End::Succeeded { .. } => true,
-                    End::Left { answered } => *answered,
-                    End::Limited => false,
-                    End::Refused(refusal) => (200..300).contains(&refusal.status),
-                };
-                self.without_usage = self.without_usage.saturating_add(u32::from(begun));
-            }
+        let begun = match end {
+            End::Succeeded { .. } => true,
+            End::Left { answered } => *answered,
+            End::Limited => false,
+            End::Refused(refusal) => (200..300).contains(&refusal.status),
+        };
+        self.usage.add(told, begun);
+        if let Some(purse) = &self.purse {
+            purse.add(told, begun);
         }
     }
 
@@ -311,8 +303,8 @@ impl Ledger {
             response_model: self.response_model.clone(),
             tools_sent: self.tools_sent.iter().cloned().collect(),
             tools_deferred: self.tools_deferred.iter().cloned().collect(),
-            usage: self.usage.values().cloned().collect(),
-            requests_without_usage: self.without_usage,
+            usage: self.usage.by_model().cloned().collect(),
+            requests_without_usage: self.usage.without_usage(),
             limited_requests: self.limited,
             held_ms: holds.total_ms(),
         }

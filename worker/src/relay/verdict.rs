@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use mcproctor_proto::traffic::ModelRefusal;
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, ModelRefusal};
 use serde_json::Value;
 
 use super::content::Decoder;
@@ -175,6 +175,10 @@ impl Reading {
     }
 
     fn refused(&self, failure: Failure, key: &Key) -> End {
+        // A gateway between here and the API holds the attempt to the same allowance as the relay.
+        if self.status == 400 && failure.code.as_deref() == Some(ATTEMPT_LIMIT) {
+            return End::Limited;
+        }
         End::Refused(ModelRefusal {
             status: self.status,
             code: failure.code,

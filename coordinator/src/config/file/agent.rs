@@ -23,6 +23,8 @@ pub(in crate::config) struct AgentSection {
     pub(in crate::config) model: Option<Text>,
     pub(in crate::config) api_key: Option<Text>,
     pub(in crate::config) base_url: Option<Text>,
+    /// Only with `run.gateway`.
+    pub(in crate::config) gateway_model: Option<Text>,
     pub(in crate::config) args: Vec<Text>,
     pub(in crate::config) env: Vec<(String, Text)>,
     pub(in crate::config) builtin_tools: BuiltinTools,
@@ -89,6 +91,7 @@ impl AgentSection {
         let model = text("model", problems);
         let api_key = text("apiKey", problems);
         let base_url = text("baseUrl", problems);
+        let gateway_model = text("gatewayModel", problems);
         let args = fields
             .get("args")
             .and_then(|item| item.texts(problems))
@@ -122,6 +125,7 @@ impl AgentSection {
             model,
             api_key,
             base_url,
+            gateway_model,
             args,
             env,
             builtin_tools: builtin_tools

@@ -5,6 +5,8 @@
 mod agent;
 mod amount;
 mod eval_file;
+mod gateway;
+mod gateway_file;
 mod judge;
 mod limits;
 mod mcp;
@@ -17,6 +19,8 @@ mod thresholds;
 
 pub(super) use agent::{AgentEntry, AgentSection, AnswerSection, CommandSection};
 pub(super) use eval_file::EvalFile;
+pub(super) use gateway::GatewaySection;
+pub(super) use gateway_file::{GatewayFile, GatewayModelSection, TlsSection};
 pub(super) use judge::JudgeSection;
 pub(super) use mcp::{HttpSection, McpSection, StdioSection, TransportSection};
 pub(super) use report::ReportSection;

@@ -1,6 +1,7 @@
 //! `run`: how often, with which agents, within which limits.
 
 use super::agent::AgentEntry;
+use super::gateway::GatewaySection;
 use super::sandbox::SandboxSection;
 use super::{limits, thresholds};
 use crate::limits::Limits;
@@ -20,6 +21,7 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) sandbox: Option<SandboxSection>,
     pub(in crate::config) thresholds: Option<Thresholds>,
     pub(in crate::config) limits: Option<Limits>,
+    pub(in crate::config) gateway: Option<GatewaySection>,
 }
 
 impl RunSection {
@@ -40,6 +42,9 @@ impl RunSection {
             .get("thresholds")
             .and_then(|item| thresholds::read(&item, problems));
         let limits = fields.get("limits").and_then(|item| limits::read(&item, problems));
+        let gateway = fields
+            .get("gateway")
+            .and_then(|item| GatewaySection::read(&item, problems));
         fields.finish(problems);
         Some(Self {
             iterations,
@@ -51,6 +56,7 @@ impl RunSection {
             sandbox,
             thresholds,
             limits,
+            gateway,
         })
     }
 }

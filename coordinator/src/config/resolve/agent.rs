@@ -12,14 +12,16 @@ use super::env::resolve_env;
 use crate::config::file::{AgentEntry, AgentSection};
 use crate::yaml::Problems;
 
-/// The agents in the order of the file: claude when none is named, an entry that is repeated once.
+/// The agents in the order of the file: claude when none is named, an entry that is repeated once. Those that go through a
+/// gateway are given address and credential later.
 pub(super) fn resolve_agents(
     entries: Option<&[AgentEntry]>,
+    through_gateway: bool,
     context: &Context<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<Agent>> {
     let Some(entries) = entries else {
-        return Some(vec![named(AgentKind::Claude, context, problems)]);
+        return Some(vec![named(AgentKind::Claude, through_gateway, context, problems)]);
     };
     let mut agents: Vec<Agent> = Vec::new();
     let mut kinds: Vec<AgentKind> = Vec::new();
@@ -30,9 +32,9 @@ pub(super) fn resolve_agents(
             AgentEntry::Named(kind) => {
                 kinds.push(*kind);
                 // A mapping that took the name before is reported there.
-                agents.push(named(*kind, context, problems));
+                agents.push(named(*kind, through_gateway, context, problems));
             }
-            AgentEntry::Full(section) => match resolve_agent(section, context, problems) {
+            AgentEntry::Full(section) => match resolve_agent(section, through_gateway, context, problems) {
                 Some(agent) => agents.push(agent),
                 None => complete = false,
             },
@@ -42,8 +44,12 @@ pub(super) fn resolve_agents(
     complete.then_some(agents)
 }
 
-fn named(kind: AgentKind, context: &Context<'_>, problems: &mut Problems) -> Agent {
-    let base_url = base_url::from_environment(kind, context.variables, problems);
+fn named(kind: AgentKind, through_gateway: bool, context: &Context<'_>, problems: &mut Problems) -> Agent {
+    let base_url = if through_gateway {
+        None
+    } else {
+        base_url::from_environment(kind, context.variables, problems)
+    };
     Agent {
         name: kind.name().to_owned(),
         kind,
@@ -58,7 +64,12 @@ fn named(kind: AgentKind, context: &Context<'_>, problems: &mut Problems) -> Age
     }
 }
 
-fn resolve_agent(section: &AgentSection, context: &Context<'_>, problems: &mut Problems) -> Option<Agent> {
+fn resolve_agent(
+    section: &AgentSection,
+    through_gateway: bool,
+    context: &Context<'_>,
+    problems: &mut Problems,
+) -> Option<Agent> {
     let name = match &section.name {
         Some(text) => {
             let valid = text.value.chars().count() <= 64
@@ -75,6 +86,7 @@ fn resolve_agent(section: &AgentSection, context: &Context<'_>, problems: &mut P
     };
     let base_url = match &section.base_url {
         Some(text) => http_url(text, problems).map(|_| Some(text.value.clone())),
+        None if through_gateway => Some(None),
         None => Some(base_url::from_environment(section.kind, context.variables, problems)),
     };
     let env = resolve_env(&section.env, problems);

@@ -71,16 +71,26 @@ fn resolve_http(section: &HttpSection, context: &Context<'_>, problems: &mut Pro
     })
 }
 
-fn read_ca(text: &Text, context: &Context<'_>, problems: &mut Problems) -> Option<String> {
+/// A file with certificates.
+pub(super) fn read_ca(text: &Text, context: &Context<'_>, problems: &mut Problems) -> Option<String> {
+    read_pem(text, "CERTIFICATE", context, problems)
+}
+
+/// A file with PEM blocks whose label ends so (RFC 7468, section 3).
+pub(super) fn read_pem(text: &Text, label: &str, context: &Context<'_>, problems: &mut Problems) -> Option<String> {
     let path = resolve_path(text, context.base, context.variables.shell, problems)?;
+    let begins = |line: &str| {
+        let inside = line.trim().strip_prefix("-----BEGIN ")?.strip_suffix("-----")?;
+        inside.ends_with(label).then_some(())
+    };
     let what = match read_small(&path) {
-        Ok(pem) if pem.contains("-----BEGIN CERTIFICATE-----") => return Some(pem),
-        Ok(_) => format!("{} holds no certificate in PEM form", path.display()),
+        Ok(pem) if pem.lines().any(|line| begins(line).is_some()) => return Some(pem),
+        Ok(_) => format!("{} holds no {} in PEM form", path.display(), label.to_lowercase()),
         Err(error) => format!("{} cannot be read: {error}", path.display()),
     };
     problems.add(
         text.problem(problems, what)
-            .accepted("a file with `-----BEGIN CERTIFICATE-----` blocks"),
+            .accepted(format!("a file with `-----BEGIN {label}-----` blocks")),
     );
     None
 }

@@ -6,6 +6,8 @@ mod command;
 mod context;
 mod credential;
 mod env;
+mod gateway;
+mod gateway_file;
 mod header;
 mod judge;
 mod mcp;
@@ -15,6 +17,7 @@ mod sandbox;
 mod whole;
 
 pub(super) use context::Context;
+pub(super) use gateway_file::resolve_gateway_file;
 pub(super) use path::resolve_path;
 pub(super) use run::{CONCURRENCY, ITERATIONS};
 pub(super) use whole::resolve;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::agent::resolve_agents;
 use super::context::{Context, ranged};
+use super::gateway::{refuse_gateway_models, resolve_gateway};
 use super::sandbox::resolve_sandbox;
 use crate::config::file::RunSection;
 use crate::config::settings::RunSettings;
@@ -41,7 +42,18 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         .as_ref()
         .map(|number| ranged(number, 0..=u64::MAX, problems));
     let sandbox = resolve_sandbox(section, problems);
-    let agents = resolve_agents(section.agents.as_deref(), context, problems);
+    let mut agents = resolve_agents(section.agents.as_deref(), section.gateway.is_some(), context, problems);
+    let entries = section.agents.as_deref().unwrap_or_default();
+    let gateway = match &section.gateway {
+        Some(gateway) => {
+            let agents = agents.as_deref_mut().unwrap_or_default();
+            Some(resolve_gateway(gateway, entries, agents, context, problems))
+        }
+        None => {
+            refuse_gateway_models(entries, problems);
+            None
+        }
+    };
     Some(RunSettings {
         iterations: iterations?,
         agents: agents?,
@@ -52,6 +64,7 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         sandbox: sandbox?,
         thresholds: section.thresholds.unwrap_or_default(),
         limits: section.limits.unwrap_or_default(),
+        gateway: gateway.map_or(Some(None), |gateway| gateway.map(Some))?,
     })
 }
 

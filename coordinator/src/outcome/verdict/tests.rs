@@ -201,6 +201,25 @@ fn a_model_that_refuses_for_good_stops_dispatch() {
 }
 
 #[test]
+fn a_gateways_own_limit_is_nobodys_fault_and_its_refusal_of_a_token_is_no_matter_of_the_agents_key() {
+    let limit = refused(
+        400,
+        "gateway_limit_reached",
+        "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used",
+    )
+    .verdict();
+    assert_eq!(limit.outcome, Outcome::Invalid(InvalidCause::Limit));
+    assert!(matches!(&limit.next, Next::StopDispatch(message) if message.contains("raise it there")));
+    let token = refused(401, "lease_token_refused", "the lease token has expired").verdict();
+    assert_eq!(token.outcome, INVALID_MODEL);
+    assert!(
+        matches!(&token.next, Next::StopDispatch(message) if message.contains("tokenKey") && !message.contains("agent's key")),
+        "{:?}",
+        token.next
+    );
+}
+
+#[test]
 fn a_refused_tool_schema_is_the_servers_and_stands() {
     let verdict = refused(
         400,

@@ -154,6 +154,7 @@ impl Task {
                 .agent_of(slot.cell as usize)
                 .map(|agent| agent.name.as_str())
                 .unwrap_or_default();
+            self.finished.limit_reached |= verdict.outcome == Outcome::Invalid(InvalidCause::Limit);
             // A refusal concerns one agent's key or model; a server's login concerns all of them.
             self.stop_because(match verdict.outcome {
                 Outcome::Invalid(InvalidCause::Model) => format!("agent {agent}: {message}"),

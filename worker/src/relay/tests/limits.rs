@@ -23,13 +23,13 @@ async fn once_the_tokens_are_used_up_requests_are_refused_in_the_dialects_form_a
             Dialect::Anthropic,
             "/v1/messages",
             r#"{"input_tokens":60,"cache_read_input_tokens":30,"output_tokens":10}"#,
-            r#"{"error":{"message":"what this attempt may use"#,
+            r#"{"error":{"details":{"error_code":"attempt_limit_reached"},"message":"what this attempt may use"#,
         ),
         (
             Dialect::OpenAi,
             "/v1/responses",
             r#"{"input_tokens":90,"output_tokens":10}"#,
-            r#"{"error":{"code":null,"message":"what this attempt may use"#,
+            r#"{"error":{"code":"attempt_limit_reached","message":"what this attempt may use"#,
         ),
     ] {
         let (listener, url) = upstream().await;

@@ -58,6 +58,7 @@ async fn relay(url: &str, trusted: bool, proxy: Option<Proxy>) -> Relay {
         credential: Credential::ApiKey(super::KEY.to_owned().into()),
         silence: Duration::from_secs(10),
         allowance: Allowance::default(),
+        ca_pem: None,
         pace: Arc::default(),
     };
     Relay::start_with(options, Outbound::through(Arc::new(roots), proxy).unwrap())

@@ -1,5 +1,6 @@
 //! The ledger by an artificial clock.
 
+use super::super::tally::MODEL_CAP;
 use super::*;
 
 struct Clocked {

@@ -1,0 +1,291 @@
+//! Slow: whole runs through a gateway that is a process of its own. The model's key is there and nowhere else.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by panicking"
+)]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use mcproctor::store::{AttemptFilter, Reader};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use support::{Bed, Ran, Running};
+
+/// The model is asked with this key only.
+const KEY: &str = "sk-real-snt1nel-key-of-the-model";
+const TOKEN_KEY: &str = "snt1nel-token-key-0123456789abcdef0123";
+/// How every lease token begins.
+const TOKEN: &str = "mpl1.";
+
+/// A bed whose agents have neither key nor address, and the gateway that has both.
+struct Gate {
+    bed: Bed,
+    gateway: Running,
+    /// `127.0.0.1:PORT`.
+    address: String,
+}
+
+impl Gate {
+    fn new(agents: impl FnOnce(&mut Bed) -> Vec<Value>, change: impl FnOnce(&Bed, &mut Value)) -> Self {
+        let scenarios = format!(
+            "requireKey: {KEY}\nscenarios:\n  - when: Look\n    steps:\n      - call: {{tool: get_current_weather, arguments: \
+             {{city: Vienna}}}}\n      - answer: 'The tool says: {{result}}'\n"
+        );
+        let mut bed = Bed::new(&scenarios);
+        bed.case("look", "Look it up.", &["get_current_weather"]);
+        let mut agents = agents(&mut bed);
+        for agent in agents.iter_mut().filter_map(Value::as_object_mut) {
+            agent.remove("apiKey");
+            agent.remove("baseUrl");
+        }
+        bed.agents(&agents);
+        let mut config = json!({
+            "tokenKey": "${TOKEN_KEY}",
+            "models": {
+                "anthropic": { "api": "anthropic", "baseUrl": bed.model_url(), "apiKey": "${REAL_KEY}" },
+                "openai": { "api": "openai", "baseUrl": format!("{}/v1", bed.model_url()), "apiKey": "${REAL_KEY}" },
+            },
+        });
+        change(&bed, &mut config);
+        fs::write(bed.path("gateway.yaml"), config.to_string()).unwrap();
+        // Whatever is started after the gateway has other variables.
+        let others = bed.env.clone();
+        for (name, value) in [("REAL_KEY", KEY), ("TOKEN_KEY", TOKEN_KEY)] {
+            bed.env.push((name.to_owned(), value.to_owned()));
+        }
+        let mut gateway = bed.start_program(&["gateway", "--listen", "127.0.0.1:0"]);
+        bed.env = others;
+        gateway.wait_for("address", |said| said.contains(" for anthropic, openai"));
+        let said = gateway.stdout();
+        let address = said.split("://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        // Workers are children of the run and have its environment: the file is not for them.
+        fs::write(bed.path(".env"), format!("TOKENS={TOKEN_KEY}\n")).unwrap();
+        bed.config["run"]["gateway"] = json!({ "url": format!("http://{address}"), "tokenKey": "${TOKENS}" });
+        Self { bed, gateway, address }
+    }
+
+    /// What the gateway tells of what was used.
+    fn usage(&self) -> Value {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let request =
+            format!("GET /usage HTTP/1.1\r\nhost: g\r\nauthorization: Bearer {TOKEN_KEY}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    /// Tells the gateway to end.
+    fn end(self) -> (Bed, Ran) {
+        self.gateway.signal(Signal::TERM);
+        (self.bed, self.gateway.wait())
+    }
+}
+
+fn both(bed: &mut Bed) -> Vec<Value> {
+    vec![bed.claude(), bed.codex()]
+}
+
+fn builtin(bed: &mut Bed) -> Vec<Value> {
+    vec![bed.builtin()]
+}
+
+/// Runs to the end, and keeps arguments and environments of the run and of everything that it starts.
+fn watched(mut running: Running) -> (Ran, BTreeSet<Vec<u8>>) {
+    let mut seen = BTreeSet::new();
+    while !running.is_over() {
+        let ids = running.descendants().into_iter().map(|process| process.id);
+        for id in ids.chain([running.id()]) {
+            for file in ["environ", "cmdline"] {
+                seen.extend(fs::read(format!("/proc/{id}/{file}")));
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    (running.wait(), seen)
+}
+
+/// Every file of the bed, and the evidence in the store as it was before it was packed. Each with a name.
+fn everything(bed: &Bed) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut waiting: Vec<PathBuf> = vec![bed.path("")];
+    let not_looked_at = |path: &Path| {
+        [bed.path(".env"), bed.path("mcproctor")]
+            .iter()
+            .any(|other| other == path)
+    };
+    while let Some(path) = waiting.pop() {
+        if path.is_symlink() || not_looked_at(&path) {
+            continue;
+        } else if path.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()));
+        } else if let Ok(bytes) = fs::read(&path) {
+            all.push((path.display().to_string(), bytes));
+        }
+    }
+    let reader = Reader::open(&bed.reports()).unwrap();
+    for head in reader.runs().unwrap() {
+        let mut pieces = BTreeSet::new();
+        reader
+            .for_each_attempt(&head.id, AttemptFilter::ALL, &mut |attempt| {
+                all.push((
+                    format!("attempt {}", attempt.iteration),
+                    serde_json::to_vec(&attempt).unwrap(),
+                ));
+                pieces.extend(
+                    attempt
+                        .evidence
+                        .into_iter()
+                        .map(|piece| (piece.kind.name(), piece.sha256)),
+                );
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        for (kind, sha256) in pieces {
+            all.push((format!("evidence {kind}"), reader.evidence(&sha256).unwrap().unwrap()));
+        }
+    }
+    all
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+#[test]
+fn slow_real_agents_pass_through_a_gateway_and_the_key_is_nowhere_else() {
+    let mut gate = Gate::new(both, |_, _| {});
+    gate.bed.config["run"]["timeoutSeconds"] = json!(120);
+    let (ran, seen) = watched(gate.bed.start(&["-i", "2"]));
+    assert_eq!(ran.code, Some(0));
+    let results = gate.bed.results();
+    assert_eq!(results.verdicts(), ["passed"; 4]);
+
+    let usage = gate.usage();
+    let attempts = usage["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 4, "{usage:#}");
+    for attempt in attempts {
+        assert!(attempt["succeeded"].as_u64().unwrap() >= 2, "{attempt}");
+    }
+    let told: u64 = results
+        .iterations()
+        .iter()
+        .map(|iteration| {
+            let usage = &iteration["usage"];
+            usage["inputTokens"].as_u64().unwrap() + usage["outputTokens"].as_u64().unwrap()
+        })
+        .sum();
+    assert_eq!(usage["tokens"], told, "the relays and the gateway count the same");
+
+    assert!(seen.len() > 10, "agents were looked at while they ran");
+    let (bed, ended) = gate.end();
+    assert_eq!(ended.code, Some(0));
+    let all = everything(&bed);
+    assert!(all.iter().any(|(name, _)| name == "evidence transcript"));
+    for secret in [KEY, TOKEN_KEY, TOKEN] {
+        for (name, bytes) in &all {
+            assert!(!holds(bytes, secret), "{secret} in {name}");
+        }
+        assert!(
+            !seen.iter().any(|bytes| holds(bytes, secret)),
+            "{secret} in arguments or environment"
+        );
+        for text in [&ran.stdout, &ran.stderr, &ended.stdout, &ended.stderr] {
+            assert!(!text.contains(secret), "{text}");
+        }
+    }
+    bed.wait_until_nothing_runs();
+}
+
+#[test]
+fn slow_no_agent_asks_again_once_the_gateways_budget_is_gone_and_the_run_ends_at_its_limit() {
+    for kind in ["claude", "codex"] {
+        let gate = Gate::new(
+            |bed| both(bed).into_iter().filter(|agent| agent["kind"] == kind).collect(),
+            |_, config| config["limits"] = json!({ "maxTokens": 1 }),
+        );
+        let ran = gate.bed.run(&["-i", "3", "--concurrency", "1"]);
+        assert_eq!(ran.code, Some(4), "{kind}");
+        assert!(ran.stderr.contains("limits.maxTokens is reached"), "{}", ran.stderr);
+        let usage = gate.usage();
+        let limited: u64 = usage["attempts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|attempt| attempt["limitedRequests"].as_u64().unwrap())
+            .sum();
+        assert_eq!(limited, 1, "{kind} does not ask again: {usage:#}");
+        let results = gate.bed.results();
+        assert_eq!(
+            results.total("notRun"),
+            3,
+            "{kind}: the refused iteration can be resumed"
+        );
+    }
+}
+
+#[test]
+fn over_tls_the_gateway_is_known_by_its_authority() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/tests/proxy/fixtures");
+    let mut gate = Gate::new(builtin, |_, config| {
+        config["tls"] = json!({
+            "certFile": fixtures.join("server.pem"),
+            "keyFile": fixtures.join("server.key"),
+        });
+    });
+    let port = gate.address.rsplit(':').next().unwrap().to_owned();
+    gate.bed.config["run"]["gateway"]["url"] = json!(format!("https://localhost:{port}"));
+    gate.bed.config["run"]["gateway"]["caFile"] = json!(fixtures.join("ca.pem"));
+    assert_eq!(gate.bed.run(&[]).code, Some(0));
+    assert_eq!(gate.bed.results().verdict(), "passed");
+
+    gate.bed.config["run"]["gateway"]
+        .as_object_mut()
+        .unwrap()
+        .remove("caFile");
+    gate.bed.config["run"]["maxAttempts"] = json!(1);
+    let ran = gate.bed.run(&[]);
+    assert_eq!(ran.code, Some(3));
+    assert!(
+        gate.bed.results().reason().contains("certificate"),
+        "{}",
+        gate.bed.results().reason()
+    );
+}
+
+#[test]
+fn a_gateway_with_another_key_stops_the_run_with_what_to_check() {
+    let gate = Gate::new(builtin, |_, _| {});
+    fs::write(gate.bed.path(".env"), format!("TOKENS=another-{TOKEN_KEY}\n")).unwrap();
+    let ran = gate.bed.run(&["-i", "5"]);
+    assert_eq!(ran.code, Some(3));
+    assert!(
+        ran.stderr.contains("was not signed with this gateway's key") && ran.stderr.contains("have one tokenKey"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(gate.bed.asked().len(), 0, "nothing reached the model");
+}
+
+#[test]
+fn a_gateway_that_other_machines_could_listen_in_on_does_not_start() {
+    let bed = Bed::new("scenarios: []");
+    let config = json!({ "tokenKey": TOKEN_KEY, "models": { "a": { "api": "anthropic", "apiKey": KEY } } });
+    fs::write(bed.path("gateway.yaml"), config.to_string()).unwrap();
+    let ran = bed.start_program(&["gateway", "--listen", "0.0.0.0:0"]).wait();
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("there is no `tls`"), "{}", ran.stderr);
+    let ran = bed.start_program(&["gateway", "-c", "gone.yaml"]).wait();
+    assert_eq!(ran.code, Some(2));
+    assert!(!ran.stderr.contains("eval.yaml"), "{}", ran.stderr);
+}

@@ -1,0 +1,150 @@
+//! Who may ask, and what.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use mcproctor_proto::allowance::Allowance;
+use mcproctor_proto::lease_token::{Claims, TokenKey};
+use mcproctor_proto::traffic::TOKEN_REFUSED;
+
+use super::super::endpoint::Dialect;
+use super::super::forward::{Content, Forward, Route};
+use super::super::pace::Pace;
+use super::super::purse::Purse;
+use super::super::refuse::Refusal;
+use super::super::server::now;
+use super::super::traffic::Ledger;
+use super::leases::{Leases, Superseded};
+use super::options::GatewayLimits;
+
+/// A gap without a byte that is longer than this counts as waiting for the model.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What every request shares.
+pub(super) struct Desk {
+    pub(super) token_key: TokenKey,
+    pub(super) routes: BTreeMap<String, Arc<Route>>,
+    pub(super) limits: GatewayLimits,
+    pub(super) purse: Arc<Purse>,
+    pub(super) pace: Arc<Pace>,
+    pub(super) leases: Mutex<Leases>,
+    pub(super) now_unix_s: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Requests whose token was not taken.
+    pub(super) refused: AtomicU64,
+}
+
+impl Desk {
+    /// Answers one request.
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Response<Content>, Infallible> {
+        Ok(match (request.method(), request.uri().path()) {
+            (&Method::GET | &Method::HEAD, "/healthz") => plain(StatusCode::OK, "text/plain", "ok\n".to_owned()),
+            (&Method::GET, "/usage") => self.usage(request.headers()),
+            _ => self.relay(request).await,
+        })
+    }
+
+    fn usage(&self, headers: &HeaderMap) -> Response<Content> {
+        if bearer(headers).is_some_and(|shown| self.token_key.is(shown)) {
+            plain(StatusCode::OK, "application/json", self.told().to_string())
+        } else {
+            let words = "this is for those who have the gateway's tokenKey, as a bearer token\n";
+            plain(StatusCode::UNAUTHORIZED, "text/plain", words.to_owned())
+        }
+    }
+
+    /// A request for a model. Whatever it shows as a credential is dropped on the way out.
+    async fn relay(&self, request: Request<Incoming>) -> Response<Content> {
+        match self.admit(request.headers()) {
+            Ok(forward) => forward.pass(request).await,
+            Err(why) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                let refusal = Refusal {
+                    status: StatusCode::UNAUTHORIZED,
+                    kind: "authentication_error",
+                    code: Some(TOKEN_REFUSED),
+                    message: &why,
+                };
+                refusal.reply(spoken(&request)).map(Either::Right)
+            }
+        }
+    }
+
+    /// Reads the token; without one that is good nothing goes out. The error says why, without the token.
+    fn admit(&self, headers: &HeaderMap) -> Result<Forward, String> {
+        let token = shown(headers).ok_or("a lease token is missing")?;
+        let now_unix_s = (self.now_unix_s)();
+        let claims = self
+            .token_key
+            .read(token, now_unix_s)
+            .map_err(|error| error.to_string())?;
+        let route = self.routes.get(&claims.model).ok_or_else(|| {
+            // The name is the coordinator's own: the signature has been checked.
+            format!("the gateway has no model entry `{}`", claims.model)
+        })?;
+        let open = || Ledger::new(SILENCE, now()).counted_in(Arc::clone(&self.purse));
+        let account = self
+            .leases
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .account_of(&claims, now_unix_s, open);
+        let ledger = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
+        Ok(Forward {
+            route: Arc::clone(route),
+            ledger,
+            allowance: self.allowance(&claims),
+            pace: Arc::clone(&self.pace),
+            purse: Some(Arc::clone(&self.purse)),
+            // Nobody asks a gateway about them, and the relay before it has noted them.
+            notes_tools: false,
+        })
+    }
+
+    fn allowance(&self, claims: &Claims) -> Allowance {
+        let rate = self.limits.requests_per_minute;
+        Allowance {
+            tokens: claims.tokens,
+            cost: None,
+            request_interval: rate.map(|rate| Duration::from_mins(1) / rate.max(1)),
+        }
+    }
+}
+
+/// Where the APIs' own keys stand: `x-api-key` for Anthropic's, else a bearer token.
+fn shown(headers: &HeaderMap) -> Option<&str> {
+    match headers.get("x-api-key") {
+        Some(key) => key.to_str().ok().map(str::trim),
+        None => bearer(headers),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// What whoever asks speaks, as far as the request tells.
+fn spoken<B>(request: &Request<B>) -> Dialect {
+    let messages = request.uri().path().starts_with("/v1/messages");
+    if messages || request.headers().contains_key("anthropic-version") {
+        Dialect::Anthropic
+    } else {
+        Dialect::OpenAi
+    }
+}
+
+fn plain(status: StatusCode, media_type: &'static str, text: String) -> Response<Content> {
+    let mut reply = Response::new(Either::Right(Full::new(Bytes::from(text))));
+    *reply.status_mut() = status;
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}

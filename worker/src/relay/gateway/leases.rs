@@ -1,0 +1,152 @@
+//! The attempts that a gateway knows. Pure: every time is handed in.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use mcproctor_proto::id::{AttemptId, RunId};
+use mcproctor_proto::lease_token::Claims;
+
+use super::super::traffic::Ledger;
+
+/// Seconds between two looks for attempts that can be forgotten.
+const SWEEP_S: u64 = 30;
+
+/// The account of every attempt whose token has not expired.
+#[derive(Debug, Default)]
+pub(super) struct Leases {
+    known: BTreeMap<(RunId, AttemptId), Held>,
+    swept_at: u64,
+}
+
+/// The account of one attempt.
+#[derive(Debug)]
+pub(super) struct Held {
+    /// The newest epoch that was shown.
+    pub(super) epoch: u64,
+    /// The entry that its token names.
+    pub(super) model: String,
+    /// When the last of its tokens expires, in seconds since 1970.
+    pub(super) expires_at_unix_s: u64,
+    pub(super) ledger: Arc<Mutex<Ledger>>,
+}
+
+/// The attempt was given out anew since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Superseded;
+
+impl Leases {
+    /// The account that a request with these claims goes on. The first token of a newer epoch begins a new one, and ends the
+    /// older epoch's right to ask.
+    pub(super) fn account_of(
+        &mut self,
+        claims: &Claims,
+        now_unix_s: u64,
+        open: impl FnOnce() -> Ledger,
+    ) -> Result<Arc<Mutex<Ledger>>, Superseded> {
+        self.forget_expired(now_unix_s);
+        let name = (claims.run.clone(), claims.lease.attempt.clone());
+        let expires_at_unix_s = claims.expires_at_unix_s;
+        match self.known.get_mut(&name) {
+            Some(held) if claims.lease.epoch < held.epoch => Err(Superseded),
+            Some(held) => {
+                held.expires_at_unix_s = held.expires_at_unix_s.max(expires_at_unix_s);
+                if claims.lease.epoch > held.epoch {
+                    held.epoch = claims.lease.epoch;
+                    held.model.clone_from(&claims.model);
+                    held.ledger = Arc::new(Mutex::new(open()));
+                }
+                Ok(Arc::clone(&held.ledger))
+            }
+            None => {
+                let held = Held {
+                    epoch: claims.lease.epoch,
+                    model: claims.model.clone(),
+                    expires_at_unix_s,
+                    ledger: Arc::new(Mutex::new(open())),
+                };
+                let ledger = Arc::clone(&held.ledger);
+                self.known.insert(name, held);
+                Ok(ledger)
+            }
+        }
+    }
+
+    /// Forgets those whose tokens are refused anyway; what is still open on their account goes on.
+    fn forget_expired(&mut self, now_unix_s: u64) {
+        if now_unix_s.abs_diff(self.swept_at) >= SWEEP_S {
+            self.swept_at = now_unix_s;
+            self.known.retain(|_, held| now_unix_s < held.expires_at_unix_s);
+        }
+    }
+
+    /// Every attempt that is known.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&RunId, &AttemptId, &Held)> {
+        self.known.iter().map(|((run, attempt), held)| (run, attempt, held))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::time::{Duration, Instant};
+
+    use mcproctor_proto::id::Lease;
+
+    use super::*;
+
+    fn claims(run: &str, attempt: &str, epoch: u64, expires_at_unix_s: u64) -> Claims {
+        Claims {
+            run: RunId::new(run),
+            lease: Lease {
+                attempt: AttemptId::new(attempt),
+                epoch,
+            },
+            model: "m".to_owned(),
+            tokens: None,
+            expires_at_unix_s,
+        }
+    }
+
+    fn ledger() -> Ledger {
+        Ledger::new(Duration::from_secs(10), Instant::now())
+    }
+
+    #[test]
+    fn a_renewed_token_goes_on_the_same_account_and_other_attempts_have_their_own() {
+        let mut leases = Leases::default();
+        let mut account = |run, attempt, expires| {
+            let claims = claims(run, attempt, 7, expires);
+            leases.account_of(&claims, 1_000, ledger).unwrap()
+        };
+        let first = account("r", "1-1-1", 1_100);
+        assert!(Arc::ptr_eq(&first, &account("r", "1-1-1", 1_200)));
+        assert!(!Arc::ptr_eq(&first, &account("r", "1-1-2", 1_100)));
+        assert!(!Arc::ptr_eq(&first, &account("s", "1-1-1", 1_100)));
+    }
+
+    #[test]
+    fn a_newer_epoch_has_a_new_account_and_ends_the_older_one() {
+        let mut leases = Leases::default();
+        let mut account = |epoch| leases.account_of(&claims("r", "a", epoch, 2_000), 1_000, ledger);
+        let old = account(7).unwrap();
+        let new = account(8).unwrap();
+        assert!(!Arc::ptr_eq(&old, &new));
+        assert_eq!(account(7).unwrap_err(), Superseded);
+        assert!(Arc::ptr_eq(&new, &account(8).unwrap()));
+    }
+
+    #[test]
+    fn ten_thousand_attempts_that_have_expired_take_no_room() {
+        let mut leases = Leases::default();
+        for second in 0..10_000 {
+            let claims = claims("r", &second.to_string(), 1, second + 60);
+            leases.account_of(&claims, second, ledger).unwrap();
+        }
+        assert!(leases.iter().count() <= 60 + SWEEP_S as usize + 1);
+        // The newest epoch stays known as long as an older token could still be shown.
+        leases.account_of(&claims("r", "x", 5, 11_000), 10_000, ledger).unwrap();
+        let late = leases.account_of(&claims("r", "x", 4, 10_999), 10_998, ledger);
+        assert_eq!(late.unwrap_err(), Superseded);
+    }
+}

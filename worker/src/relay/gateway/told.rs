@@ -1,0 +1,62 @@
+//! What a gateway tells of itself.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use mcproctor_proto::tokens::ModelUsage;
+use serde_json::{Value, json};
+
+use super::super::server::now;
+use super::answer::Desk;
+
+impl Desk {
+    /// What was used since the start, in all and by every attempt that is still known.
+    pub(super) fn told(&self) -> Value {
+        // One lock at a time: requests take them one after another, too.
+        let attempts: Vec<Value> = {
+            let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+            leases
+                .iter()
+                .map(|(run, attempt, held)| {
+                    let traffic = held
+                        .ledger
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .traffic(now());
+                    json!({
+                        "run": run,
+                        "attempt": attempt,
+                        "epoch": held.epoch,
+                        "model": held.model,
+                        "expiresAtUnixS": held.expires_at_unix_s,
+                        "requests": traffic.requests,
+                        "succeeded": traffic.succeeded,
+                        "limitedRequests": traffic.limited_requests,
+                        "heldMs": traffic.held_ms,
+                        "usage": traffic.usage,
+                        "requestsWithoutUsage": traffic.requests_without_usage,
+                    })
+                })
+                .collect()
+        };
+        let (usage, without_usage, tokens) = {
+            let tally = self.purse.tally();
+            let usage: Vec<ModelUsage> = tally.by_model().cloned().collect();
+            (usage, tally.without_usage(), tally.tokens().total())
+        };
+        json!({
+            "usage": usage,
+            "requestsWithoutUsage": without_usage,
+            "tokens": tokens,
+            "costUsd": self.purse.cost_usd(),
+            "limits": {
+                "maxTokens": self.limits.max_tokens,
+                "maxCostUsd": self.limits.max_cost_usd,
+                "requestsPerMinute": self.limits.requests_per_minute,
+            },
+            "limitReached": self.purse.shut().map(|shut| shut.to_string()),
+            "refusedTokens": self.refused.load(Ordering::Relaxed),
+            "attempts": attempts,
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! What was used, by the model that answered.
+
+use std::collections::BTreeMap;
+
+use mcproctor_proto::tokens::{ModelUsage, Tokens};
+
+use super::traffic::Told;
+
+/// Models that are kept apart; an API that names ever new ones fills no memory.
+pub(super) const MODEL_CAP: usize = 64;
+
+/// Adds up what responses tell, within bounds.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    by_model: BTreeMap<Option<String>, ModelUsage>,
+    without_usage: u32,
+}
+
+impl Tally {
+    /// A request is over. `begun` when the API had begun to answer it: a response that tells nothing is then one of which
+    /// nobody knows what it used.
+    pub(super) fn add(&mut self, told: &Told, begun: bool) {
+        let Some(tokens) = told.tokens else {
+            self.without_usage = self.without_usage.saturating_add(u32::from(begun));
+            return;
+        };
+        let known = self.by_model.contains_key(&told.model) || self.by_model.len() < MODEL_CAP;
+        let model = told.model.clone().filter(|_| known);
+        let usage = self.by_model.entry(model.clone()).or_insert_with(|| ModelUsage {
+            model,
+            ..ModelUsage::default()
+        });
+        usage.responses = usage.responses.saturating_add(1);
+        usage.tokens.add(&tokens);
+    }
+
+    /// What each model used, in the order of their names.
+    pub(super) fn by_model(&self) -> impl Iterator<Item = &ModelUsage> {
+        self.by_model.values()
+    }
+
+    /// What all models used together.
+    pub(super) fn tokens(&self) -> Tokens {
+        let mut sum = Tokens::default();
+        self.by_model.values().for_each(|model| sum.add(&model.tokens));
+        sum
+    }
+
+    /// Answers that did not tell.
+    pub(super) fn without_usage(&self) -> u32 {
+        self.without_usage
+    }
+}
