@@ -114,12 +114,15 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     args.0
 }
 
-/// Podman asks for more than a user may have, and fails with it; what the worker has is enough.
+/// Podman asks for more than it may have where it lacks a privilege, and fails with it; an agent needs no more than the worker.
 fn own_limits(args: &mut Args) {
-    for (name, resource) in [("nofile", Resource::Nofile), ("nproc", Resource::Nproc)] {
+    for (name, resource, enough) in [
+        ("nofile", Resource::Nofile, 1 << 20),
+        ("nproc", Resource::Nproc, 1 << 15),
+    ] {
         let limit = getrlimit(resource);
-        let shown = |value: Option<u64>| value.map_or("-1".to_owned(), |value| value.to_string());
-        let both = format!("{name}={}:{}", shown(limit.current), shown(limit.maximum));
+        let at_most = |value: Option<u64>| value.map_or(enough, |value| value.min(enough));
+        let both = format!("{name}={}:{}", at_most(limit.current), at_most(limit.maximum));
         args.words(&["--ulimit", &both]);
     }
 }
