@@ -1,7 +1,7 @@
 //! What the first process of a container is told and given, over a Unix socket.
 
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, IoSlice, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -68,13 +68,8 @@ impl Handover {
         if streams.len() != STREAMS {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the streams did not come"));
         }
-        // Nothing is read beyond the line: what follows is for whoever waits for the end.
-        for byte in from.bytes() {
-            match byte? {
-                b'\n' => break,
-                byte => text.push(byte),
-            }
-        }
+        // Nothing is sent after the line, so nothing is lost with the buffer.
+        BufReader::new(from).read_until(b'\n', &mut text)?;
         for (own, stream) in (0..).zip(&streams) {
             // SAFETY: the first is a standard stream, which nothing here holds as its own; the second is open.
             if unsafe { libc::dup2(stream.as_raw_fd(), own) } < 0 {
