@@ -79,6 +79,11 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("those before cost $"), "{}", ran.stdout);
     assert_eq!(bed.results().total("passed"), 6);
+
+    // A new run of the same agents knows what it may cost.
+    let ran = bed.run(&["-i", "1"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("those of the run 2"), "{}", ran.stdout);
 }
 
 #[test]
