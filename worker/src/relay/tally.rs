@@ -7,7 +7,7 @@ use mcproctor_proto::tokens::{ModelUsage, Tokens};
 use super::traffic::Told;
 
 /// Models that are kept apart; an API that names ever new ones fills no memory.
-const MODEL_CAP: usize = 64;
+pub(super) const MODEL_CAP: usize = 64;
 
 /// Adds up what responses tell, within bounds.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The ledger by an artificial clock.
 
 use super::*;
+use crate::relay::tally::MODEL_CAP;
 
 struct Clocked {
     ledger: Ledger,
