@@ -192,11 +192,16 @@ fn slow_real_agents_pass_through_a_gateway_and_the_key_is_nowhere_else() {
         .sum();
     assert_eq!(usage["tokens"], told, "the relays and the gateway count the same");
 
-    assert!(seen.len() > 10, "agents were looked at while they ran");
     let (bed, ended) = gate.end();
     assert_eq!(ended.code, Some(0));
     let all = everything(&bed);
-    assert!(all.iter().any(|(name, _)| name == "evidence transcript"));
+    // What is looked for would be found.
+    let transcripts = all.iter().filter(|(name, _)| name == "evidence transcript");
+    assert_eq!(
+        transcripts.filter(|(_, bytes)| holds(bytes, "The tool says")).count(),
+        4
+    );
+    assert!(seen.iter().any(|bytes| holds(bytes, "MCPROCTOR_ATTEMPT=")));
     for secret in [KEY, TOKEN_KEY, TOKEN] {
         for (name, bytes) in &all {
             assert!(!holds(bytes, secret), "{secret} in {name}");

@@ -2,6 +2,7 @@
 
 use super::super::tally::MODEL_CAP;
 use super::*;
+use crate::relay::tally::MODEL_CAP;
 
 struct Clocked {
     ledger: Ledger,
