@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expectation::Expectations;
 use crate::outcome::Outcome;
+use crate::price::KnownPrice;
 use crate::threshold::{Counts, Shortfall, Thresholds, shortfalls};
 
 /// A run as it was planned: written once, before the first attempt.
@@ -110,6 +111,9 @@ pub struct AgentRecord {
     pub builtin_tools: String,
     /// Whether it runs with the user's own login, in the user's own home.
     pub own_login: bool,
+    /// What the model asked for costs, as far as it is known.
+    #[serde(default)]
+    pub price: Option<KnownPrice>,
 }
 
 /// A test case as it was read.

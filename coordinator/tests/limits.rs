@@ -68,6 +68,7 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     assert!((1..6).contains(&passed), "{passed} passed");
     assert_eq!(results.total("failed") + results.total("invalid"), 0);
     assert_eq!(results["run"]["state"], "aborted");
+    assert_eq!(results["run"]["agents"][0]["price"]["inputPerMillion"], json!(PRICE));
 
     let ran = bed.run(&["--resume"]);
     assert_eq!(ran.code, Some(4), "what was spent before counts: {}", ran.stderr);
@@ -78,6 +79,11 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("those before cost $"), "{}", ran.stdout);
     assert_eq!(bed.results().total("passed"), 6);
+
+    // A new run of the same agents knows what it may cost.
+    let ran = bed.run(&["-i", "1"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("those of the run 2"), "{}", ran.stdout);
 }
 
 #[test]

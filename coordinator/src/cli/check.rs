@@ -106,6 +106,9 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
         }
     }
+    if config.run.limits.any() {
+        let _ = writeln!(text, "limits: {}", config.run.limits.in_words());
+    }
     if let Some(judge) = &config.judge {
         let _ = writeln!(text, "judge: {} at {}", judge.model, judge.shown_url());
     }

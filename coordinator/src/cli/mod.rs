@@ -3,6 +3,7 @@
 mod agents;
 mod check;
 mod compare;
+mod cost;
 mod demo;
 mod exit;
 mod gateway;

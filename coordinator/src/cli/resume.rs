@@ -1,13 +1,13 @@
 //! What a resumed run repeats without being told again.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use mcproctor_proto::id::RunId;
 
+use super::cost::{UsualCost, cost_of};
 use crate::config::Config;
-use crate::record::{AttemptRecord, RunRecord};
-use crate::store::{AttemptFilter, Reader};
+use crate::record::RunRecord;
+use crate::store::Reader;
 use crate::testcase::TestCase;
 
 /// A run that is gone on with.
@@ -16,9 +16,8 @@ pub(super) struct Earlier {
     pub(super) record: RunRecord,
     /// Iterations that have their result.
     pub(super) finished: u64,
-    /// What an iteration with a result cost on average in US dollars, all its attempts together; `None` when that is not
-    /// known of every one.
-    pub(super) usual_cost_usd: Option<f64>,
+    /// What its conversations cost so far, where that is known.
+    pub(super) usual_cost: Option<UsualCost>,
 }
 
 /// The run that was asked for, or the newest one that was not graded from another. `None` when it cannot be read: the run itself then says why.
@@ -30,29 +29,12 @@ pub(super) fn find(out_dir: &Path, asked: Option<&str>) -> Option<Earlier> {
     };
     let (record, _) = reader.run(&id).ok()??;
     let finished = reader.progress(&id).ok()?.finished.len() as u64;
-    let usual_cost_usd = usual_cost(&reader, &id, finished);
+    let usual_cost = cost_of(&reader, &record);
     Some(Earlier {
         record,
         finished,
-        usual_cost_usd,
+        usual_cost,
     })
-}
-
-fn usual_cost(reader: &Reader, run: &RunId, finished: u64) -> Option<f64> {
-    let mut sum = Some(0.0);
-    let add = &mut |attempt: &AttemptRecord| {
-        sum = sum.zip(attempt.usage().cost_usd).map(|(sum, cost)| sum + cost);
-        match sum {
-            Some(_) => ControlFlow::Continue(()),
-            None => ControlFlow::Break(()),
-        }
-    };
-    reader
-        .for_each_attempt(run, AttemptFilter::ALL, &mut |attempt| add(&attempt))
-        .ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "a number of iterations")]
-    let usual = sum.filter(|_| finished > 0).map(|sum: f64| sum / finished as f64);
-    usual
 }
 
 impl Earlier {

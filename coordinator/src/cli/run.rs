@@ -10,6 +10,7 @@ use mcproctor_proto::agent::AgentKind;
 use mcproctor_proto::id::RunId;
 
 use super::agents::{agent_versions, without_answers, without_judge, without_usage};
+use super::cost::{UsualCost, cost_of_the_newest};
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
@@ -229,6 +230,10 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
         Ok(both) => both,
         Err(message) => return complain(Exit::Failure, &message),
     };
+    let usual_cost = match &args.earlier {
+        Some(earlier) => earlier.usual_cost.clone(),
+        None => cost_of_the_newest(&config.report.out_dir, &config),
+    };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,
@@ -263,7 +268,12 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
         events.say(Event::Notice { text });
     }
     events.say(Event::Notice {
-        text: announcement(&planned.record, args.earlier.as_ref(), &config.run.limits),
+        text: announcement(
+            &planned.record,
+            args.earlier.as_ref(),
+            &config.run.limits,
+            usual_cost.as_ref(),
+        ),
     });
     let setup = Setup {
         config,
@@ -306,7 +316,7 @@ async fn ask_servers(config: &Config, cases: &[TestCase]) -> Result<Vec<String>,
 }
 
 /// How many conversations there will be, what range that can give, what they may use, and what those before cost.
-fn announcement(planned: &RunRecord, earlier: Option<&Earlier>, limits: &Limits) -> String {
+fn announcement(planned: &RunRecord, earlier: Option<&Earlier>, limits: &Limits, usual: Option<&UsualCost>) -> String {
     let run = earlier.map_or(planned, |earlier| &earlier.record);
     let n = u64::from(run.iterations);
     let conversations = run
@@ -317,9 +327,15 @@ fn announcement(planned: &RunRecord, earlier: Option<&Earlier>, limits: &Limits)
         words if words.is_empty() => words,
         words => format!("; {words}"),
     };
-    let cost = earlier
-        .and_then(|earlier| earlier.usual_cost_usd)
-        .map_or_else(String::new, |usual| format!("; those before cost ${usual:.4} each"));
+    let cost = usual.map_or_else(String::new, |usual| {
+        #[expect(clippy::cast_precision_loss, reason = "a number of conversations")]
+        let all = usual.usd * conversations as f64;
+        let those = match earlier {
+            Some(_) => "those before".to_owned(),
+            None => format!("those of the run {}", usual.run),
+        };
+        format!("; {those} cost ${:.4} each, which makes ${all:.2}", usual.usd)
+    });
     let range = crate::stats::wilson(n, n).map_or(0.0, |range| range.low * 100.0);
     format!(
         "{}: {} × {} × {}; a test case that always passes will show {range:.0}–100% with N={n}; order seed {}{within}{cost}",

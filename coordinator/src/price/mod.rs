@@ -6,4 +6,4 @@ mod list;
 mod prices;
 
 pub use list::{ListPrice, listed};
-pub use prices::Prices;
+pub use prices::{KnownPrice, Prices};

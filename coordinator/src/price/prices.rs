@@ -4,8 +4,32 @@ use std::collections::BTreeMap;
 
 use mcproctor_proto::price::Price;
 use mcproctor_proto::traffic::ModelTraffic;
+use serde::{Deserialize, Serialize};
 
-use super::list::listed;
+use super::list::{ListPrice, listed};
+
+/// A price, and where it is from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownPrice {
+    /// The price.
+    #[serde(flatten)]
+    pub price: Price,
+    /// The day on which it was seen; `None` for one of the config.
+    pub date: Option<String>,
+    /// Where it was seen; `None` for one of the config.
+    pub source: Option<String>,
+}
+
+impl From<&ListPrice> for KnownPrice {
+    fn from(line: &ListPrice) -> Self {
+        Self {
+            price: line.price,
+            date: Some(line.date.clone()),
+            source: Some(line.source.clone()),
+        }
+    }
+}
 
 /// The prices that a run goes by: the user's own, then the list's.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,13 +46,22 @@ impl Prices {
     /// The price of a model by the name that it was asked by or that it answered under: the name itself, or without the mark
     /// of a snapshot (`-20250929`, `-2025-08-07`, `-latest`) and of a context window (`[1m]`). No other part of a name is
     /// left out, because a `-mini` costs what its bigger sister does not.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    pub fn found(&self, model: &str) -> Option<KnownPrice> {
         let model = model.trim();
         let base = without_snapshot(model);
         [model, base].into_iter().find_map(|name| {
-            let own = self.own.get(name).copied();
-            own.or_else(|| listed().iter().find(|line| line.model == name).map(|line| line.price))
+            let own = self.own.get(name).copied().map(|price| KnownPrice {
+                price,
+                date: None,
+                source: None,
+            });
+            own.or_else(|| listed().iter().find(|line| line.model == name).map(KnownPrice::from))
         })
+    }
+
+    /// The same, without where it is from.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        self.found(model).map(|known| known.price)
     }
 
     /// What an attempt cost in US dollars; `None` when not all that it used is known, or not the price of a model that
@@ -143,6 +176,8 @@ mod tests {
         let prices = Prices::new([("gpt-5".to_owned(), flat(7.0)), ("mine".to_owned(), flat(1.0))].into());
         assert_eq!(prices.of("gpt-5-2025-08-07"), Some(flat(7.0)));
         assert_eq!(prices.of("mine"), Some(flat(1.0)));
+        assert_eq!(prices.found("mine").unwrap().source, None);
+        assert!(prices.found("gpt-5-mini").unwrap().date.is_some());
         assert_ne!(prices.of("gpt-5-mini"), Some(flat(7.0)));
     }
 

@@ -75,6 +75,7 @@ fn agent_record(config: &Config, agent: &Agent, version: Option<String>) -> Agen
         }
         .to_owned(),
         own_login: matches!(agent.credential, Credential::OwnLogin),
+        price: agent.model.as_deref().and_then(|model| config.prices.found(model)),
     }
 }
 

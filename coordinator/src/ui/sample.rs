@@ -278,6 +278,7 @@ fn agent(name: &str) -> AgentRecord {
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
         own_login: false,
+        price: None,
     }
 }
 

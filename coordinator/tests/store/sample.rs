@@ -22,6 +22,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
         own_login: false,
+        price: None,
     };
     let case = |name: &str| TestCaseRecord {
         name: name.to_owned(),

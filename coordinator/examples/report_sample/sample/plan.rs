@@ -96,5 +96,6 @@ pub(super) fn agent(
         sandbox: SandboxLevel::Process,
         builtin_tools: "none".to_owned(),
         own_login,
+        price: None,
     }
 }

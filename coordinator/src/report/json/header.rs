@@ -7,6 +7,7 @@ use mcproctor_proto::turn::Usage;
 use serde::Serialize;
 
 use crate::expectation::Expectations;
+use crate::price::KnownPrice;
 use crate::record::{AnswerChoice, JudgeRecord, RunRecord, RunState, Tone};
 use crate::report::gate::Gate;
 use crate::report::time::rfc3339;
@@ -85,6 +86,7 @@ struct AgentView<'a> {
     sandbox: &'a str,
     builtin_tools: &'a str,
     own_login: bool,
+    price: Option<&'a KnownPrice>,
 }
 
 #[derive(Serialize)]
@@ -153,6 +155,7 @@ impl<'a> RunView<'a> {
                     sandbox: agent.sandbox.name(),
                     builtin_tools: &agent.builtin_tools,
                     own_login: agent.own_login,
+                    price: agent.price.as_ref(),
                 })
                 .collect(),
             servers: run
