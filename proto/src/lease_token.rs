@@ -13,7 +13,9 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use crate::allowance::CostAllowance;
 use crate::id::{AttemptId, Lease, RunId};
+use crate::price::Price;
 
 /// The fewest bytes of a key: as many as its hash has (RFC 2104, section 3).
 pub const SHORTEST_KEY: usize = 32;
@@ -25,7 +27,7 @@ const LONGEST_TOKEN: usize = 4096;
 const FORM: &str = "mpl1";
 
 /// What a token allows, to whom, until when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Claims {
     /// The run.
     pub run: RunId,
@@ -35,6 +37,8 @@ pub struct Claims {
     pub model: String,
     /// Tokens, read and written, that the attempt may use of it; as many as it likes when absent.
     pub tokens: Option<u64>,
+    /// Money that it may cost; as much as it likes when absent.
+    pub cost: Option<CostAllowance>,
     /// Seconds since 1970; from then on the token is refused.
     pub expires_at_unix_s: u64,
 }
@@ -49,7 +53,16 @@ struct Payload {
     model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost: Option<Cost>,
     exp: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cost {
+    usd: f64,
+    price: Price,
 }
 
 /// Why a key cannot be used.
@@ -107,6 +120,10 @@ impl TokenKey {
             epoch: claims.lease.epoch,
             model: claims.model.clone(),
             tokens: claims.tokens,
+            cost: claims.cost.map(|cost| Cost {
+                usd: cost.usd,
+                price: cost.price,
+            }),
             exp: claims.expires_at_unix_s,
         };
         // Texts and numbers always have a form in JSON.
@@ -146,6 +163,10 @@ impl TokenKey {
             },
             model: payload.model,
             tokens: payload.tokens,
+            cost: payload.cost.map(|cost| CostAllowance {
+                usd: cost.usd,
+                price: cost.price,
+            }),
             expires_at_unix_s: payload.exp,
         })
     }
@@ -190,6 +211,14 @@ mod tests {
             },
             model: "anthropic".to_owned(),
             tokens: Some(50_000),
+            cost: Some(CostAllowance {
+                usd: 0.1 + 0.2,
+                price: Price {
+                    input_per_million: 3.0,
+                    output_per_million: 15.0,
+                    ..Price::default()
+                },
+            }),
             expires_at_unix_s: NOW + 60,
         }
     }
@@ -205,6 +234,7 @@ mod tests {
     fn every_claim_comes_back_as_it_was_signed() {
         let mut unlimited = claims();
         unlimited.tokens = None;
+        unlimited.cost = None;
         for claims in [claims(), unlimited] {
             let token = key().sign(&claims);
             assert_eq!(key().read(token.expose_secret(), NOW), Ok(claims));
@@ -252,6 +282,7 @@ mod tests {
             ("epoch", json!(43)),
             ("model", json!("openai")),
             ("tokens", json!(1_000_000_000)),
+            ("cost", json!({"usd": 1e9})),
             ("exp", json!(NOW + 1_000_000)),
         ] {
             let payload = token.split('.').nth(1).unwrap();
@@ -302,9 +333,13 @@ mod tests {
                 "{name}"
             );
         }
-        let mut more = whole;
-        more["costUsd"] = json!(1.5);
-        assert_eq!(key().read(&with_payload(&more), NOW), Err(TokenError::Form));
+        let more = whole;
+        // No number at all, as JSON has it, is no way to be free of a limit.
+        for (name, value) in [("costUsd", json!(1.5)), ("cost", json!({"usd": null, "price": {}}))] {
+            let mut more = more.clone();
+            more[name] = value;
+            assert_eq!(key().read(&with_payload(&more), NOW), Err(TokenError::Form), "{name}");
+        }
     }
 
     #[test]

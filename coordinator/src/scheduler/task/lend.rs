@@ -29,6 +29,7 @@ impl Task {
             lease: lease.clone(),
             model: model.clone(),
             tokens: allowance.tokens,
+            cost: allowance.cost,
             expires_at_unix_s: now_unix_s.saturating_add(lasts),
         });
         agent.credential = Credential::ApiKey(token);

@@ -111,7 +111,7 @@ impl Desk {
         let rate = self.limits.requests_per_minute;
         Allowance {
             tokens: claims.tokens,
-            cost: None,
+            cost: claims.cost,
             request_interval: rate.map(|rate| Duration::from_mins(1) / rate.max(1)),
         }
     }

@@ -104,6 +104,7 @@ mod tests {
             },
             model: "m".to_owned(),
             tokens: None,
+            cost: None,
             expires_at_unix_s,
         }
     }

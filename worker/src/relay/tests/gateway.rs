@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::allowance::CostAllowance;
 use mcproctor_proto::id::{AttemptId, Lease, RunId};
 use mcproctor_proto::lease_token::{Claims, TokenKey};
 use mcproctor_proto::price::Price;
@@ -148,6 +149,7 @@ fn claims(model: &str) -> Claims {
         },
         model: model.to_owned(),
         tokens: None,
+        cost: None,
         expires_at_unix_s: NOW + 600,
     }
 }
@@ -379,10 +381,22 @@ async fn an_attempt_that_has_used_up_its_allowance_is_refused_as_the_relay_befor
         );
         let traffic = relay.stop().await;
         assert_eq!((traffic.limited_requests, traffic.refusal), (1, None));
-        // Another attempt has its own.
+        // Another attempt has its own, and money is kept to likewise.
+        claims.tokens = None;
+        claims.cost = Some(CostAllowance {
+            usd: 2.0,
+            price: Price {
+                input_per_million: 1_000_000.0,
+                ..Price::default()
+            },
+        });
         claims.lease.attempt = AttemptId::new(format!("{entry}-2"));
-        let (_, answer) = bed.exchange(dialect, &token(&claims), path, &ok("m", 1)).await;
-        assert!(answer.starts_with(b"HTTP/1.1 200"));
+        for _ in 0..2 {
+            let (_, answer) = bed.exchange(dialect, &token(&claims), path, &ok("m", 1)).await;
+            assert!(answer.starts_with(b"HTTP/1.1 200"));
+        }
+        let (head, body) = bed.refused(dialect, &token(&claims), path).await;
+        assert!(head.starts_with("HTTP/1.1 400") && body.to_string().contains("attempt_limit_reached"));
     }
 }
 
