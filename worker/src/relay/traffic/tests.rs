@@ -2,7 +2,6 @@
 
 use super::super::tally::MODEL_CAP;
 use super::*;
-use crate::relay::tally::MODEL_CAP;
 
 struct Clocked {
     ledger: Ledger,
