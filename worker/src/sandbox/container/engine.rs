@@ -75,7 +75,11 @@ impl Engine {
             let Some(program) = in_path(name) else { continue };
             let engine = Self::at(program);
             match engine.version() {
-                Ok(version) => return Ok((engine, version)),
+                Ok(said) if maps_users(&said) => reasons.push(format!(
+                    "`{name}` gives its containers other users than the machine's (rootless, or `userns-remap`), who could not use \
+                     the agent's folders"
+                )),
+                Ok(said) => return Ok((engine, said.split(' ').next().unwrap_or_default().to_owned())),
                 Err(why) => reasons.push(format!("`{name}` does not answer: {why}")),
             }
         }
@@ -92,13 +96,17 @@ impl Engine {
         ))
     }
 
+    /// Its version, and, of docker, how it keeps containers apart.
     fn version(&self) -> Result<String, String> {
-        let question: &[&str] = match self.kind {
-            Kind::Docker => &["version", "--format", "{{.Server.Version}}"],
-            Kind::Podman => &["info", "--format", "{{.Version.Version}}"],
+        let question = match self.kind {
+            Kind::Docker => "{{.ServerVersion}} {{.SecurityOptions}}",
+            Kind::Podman => "{{.Version.Version}}",
         };
-        match self.ask(question) {
-            Ok(answer) if answer.status.success() && !answer.stdout.is_empty() => Ok(answer.stdout),
+        match self.ask(&["info", "--format", question]) {
+            // Without an engine docker's command has nothing to say of a version.
+            Ok(answer) if answer.status.success() && answer.stdout.starts_with(|c: char| c.is_ascii_digit()) => {
+                Ok(answer.stdout)
+            }
             Ok(answer) => Err(last_line(&answer.stderr)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 Err(format!("no word in {} seconds", PATIENCE.as_secs()))
@@ -191,7 +199,59 @@ fn in_path(name: &str) -> Option<PathBuf> {
         .find(|program| Path::is_file(program))
 }
 
+/// Whether an engine says that the numbers of users inside are others outside. Podman can be told not to do so.
+fn maps_users(said: &str) -> bool {
+    ["name=rootless", "name=userns"]
+        .iter()
+        .any(|option| said.contains(option))
+}
+
 /// The last thing that was said, which is the reason as a rule.
 fn last_line(text: &str) -> String {
     text.lines().last().unwrap_or("it did not say why").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A command of this name that says what `script` does.
+    fn engine(name: &str, script: &str) -> (tempfile::TempDir, Engine) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join(name);
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let engine = Engine::at(program);
+        (folder, engine)
+    }
+
+    #[test]
+    fn an_engine_that_gives_containers_other_users_is_told_from_one_that_does_not() {
+        assert!(!maps_users("20.10.24 [name=apparmor name=seccomp,profile=default]"));
+        assert!(maps_users(
+            "28.2.2 [name=seccomp,profile=builtin name=rootless name=cgroupns]"
+        ));
+        assert!(maps_users("20.10.24 [name=seccomp,profile=default name=userns]"));
+    }
+
+    #[test]
+    fn a_command_without_an_engine_behind_it_is_none() {
+        let (_folder, silent) = engine("docker", "echo ' []'; echo 'Cannot connect to the daemon' >&2");
+        assert_eq!(silent.version().unwrap_err(), "Cannot connect to the daemon");
+    }
+
+    #[test]
+    fn images_are_known_by_their_ids_as_both_engines_write_them() {
+        let (_folder, docker) = engine("docker", "echo sha256:abc");
+        let (_other, podman) = engine("podman", "echo abc");
+        assert_eq!(docker.image("a").unwrap(), podman.image("a").unwrap());
+        let (_third, without) = engine(
+            "podman",
+            "echo 'Error: inspecting object: a: image not known' >&2; exit 125",
+        );
+        assert!(without.image("a").unwrap_err().remedy.contains("podman pull a"));
+    }
 }
