@@ -60,8 +60,6 @@ run:
   agents:
     - {kind: opencode}
     - pi
-    - {kind: claude, sandbox: container}
-  sandbox: {level: container}
   until: {}
 report:
   s3: {}
