@@ -173,6 +173,41 @@ fn a_run_in_containers_pins_their_image() {
 }
 
 #[test]
+fn what_relay_and_proxy_refused_is_an_escape() {
+    let script = r#"
+        curl --silent "$6/files?purpose=x"
+        server=$(sed 's/.*"url": *"\([^"]*\)".*/\1/' "$4")
+        server=$(dirname "$server")
+        curl --silent "$server/admin"
+        curl --silent "$server/.well-known/oauth-protected-resource"
+        "$@"
+        "#;
+    for level in ["process", "landlock", "bubblewrap", "container"] {
+        let mut bed = bed(level);
+        let agent = bed.around_builtin(script);
+        bed.agents(&[agent]);
+        bed.run(&[]);
+        let results = bed.results();
+        let escapes = &results.only()["escapes"];
+        let told: Vec<_> = escapes
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|escape| escape["turn"] == 0)
+            .map(|escape| (escape["kind"].as_str().unwrap(), escape["what"].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("refused", "GET /v1/files (refused by the relay)"),
+                ("refused", "GET /admin (refused by the proxy)"),
+            ],
+            "{level}"
+        );
+    }
+}
+
+#[test]
 fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
     let mut bed = bed("process");
     bed.config["run"]["sandbox"] = json!({"level": "landlock", "diskMb": 5});

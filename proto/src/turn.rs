@@ -74,6 +74,8 @@ pub enum EscapeKind {
     OtherServer,
     /// Any other tool of its own.
     OtherTool,
+    /// A request that relay or proxy did not pass on.
+    Refused,
 }
 
 /// Something the agent did outside the MCP binding.

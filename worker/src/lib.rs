@@ -16,4 +16,5 @@ pub mod relay;
 pub mod sandbox;
 
 mod loopback;
+mod refused;
 mod sse;

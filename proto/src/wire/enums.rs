@@ -59,6 +59,7 @@ one_to_one!(
         Web,
         File,
         OtherServer,
-        OtherTool
+        OtherTool,
+        Refused
     }
 );

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcproctor_proto::assignment::Assignment;
 use mcproctor_proto::traffic::RefusalKind;
-use mcproctor_proto::turn::{Turn, TurnEnding, Usage};
+use mcproctor_proto::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -235,6 +235,7 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
     turn.detail = reading.detail;
     turn.usage = reading.usage;
     turn.escapes = reading.escapes;
+    turn.escapes.extend(refused(seat, turn.index));
     turn.warnings = reading.warnings;
     turn.model = reading.model;
     turn.reported_calls = reading.reported_calls;
@@ -279,6 +280,20 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
         }
         None => {}
     }
+}
+
+/// What the agent asked relay and proxies for that they did not pass on.
+fn refused(seat: &Seat, turn: u32) -> impl Iterator<Item = Escape> {
+    let by_relay = seat.relay.iter().map(|relay| ("the relay", relay.take_refused()));
+    let proxies = seat.endpoints.iter();
+    let by_proxies = proxies.map(|endpoint| ("the proxy", endpoint.proxy.take_refused()));
+    by_relay.chain(by_proxies).flat_map(move |(who, requests)| {
+        requests.into_iter().map(move |request| Escape {
+            kind: EscapeKind::Refused,
+            what: format!("{request} (refused by {who})"),
+            turn,
+        })
+    })
 }
 
 /// Takes the secrets out of what the agent said, which may repeat what a tool or its environment told it. The prompt is the

@@ -23,7 +23,14 @@ use super::reply::{ToAgent, own};
 use super::tap::{Ending, ReplyHead, RequestHead, Tap};
 use super::target::Target;
 use super::upstream::{Connector, Link, SendError, reason};
+use crate::refused::Refused;
 use mcproctor_proto::redact::Redactor;
+
+/// Whether a client of MCP asks for this by itself, to find out how to log in: metadata (RFC 8414 and RFC 9728), or the
+/// endpoints that stand in where there is none (MCP 2025-03-26, Authorization, "Fallbacks for Servers without Metadata Discovery").
+fn looks_for_a_login(path: &str) -> bool {
+    path.contains("/.well-known/") || ["/authorize", "/token", "/register"].contains(&path)
+}
 
 /// What every connection of one proxy shares.
 pub(super) struct Shared {
@@ -35,6 +42,7 @@ pub(super) struct Shared {
     pub(super) redactor: Arc<Redactor>,
     pub(super) queue: Arc<Queue>,
     pub(super) connector: Connector,
+    pub(super) refused: Refused,
     pub(super) turn: AtomicU32,
     pub(super) exchanges: AtomicU64,
     pub(super) log_headers: bool,
@@ -70,11 +78,19 @@ impl Pair {
     pub(super) async fn serve(&self, request: Request<Incoming>) -> Result<Response<ToAgent>, NoAnswer> {
         match self.shared.gate.admit(request.uri(), request.headers()) {
             Admission::Forward => self.forward(request).await,
-            Admission::Forbidden => Ok(own(
-                StatusCode::FORBIDDEN,
-                "mcproctor: this host or origin may not use the proxy\n",
-            )),
-            Admission::NotFound => Ok(own(StatusCode::NOT_FOUND, "mcproctor: only the MCP endpoint is here\n")),
+            Admission::Forbidden => {
+                self.shared.refused.note(request.method(), request.uri());
+                Ok(own(
+                    StatusCode::FORBIDDEN,
+                    "mcproctor: this host or origin may not use the proxy\n",
+                ))
+            }
+            Admission::NotFound => {
+                if !looks_for_a_login(request.uri().path()) {
+                    self.shared.refused.note(request.method(), request.uri());
+                }
+                Ok(own(StatusCode::NOT_FOUND, "mcproctor: only the MCP endpoint is here\n"))
+            }
         }
     }
 

@@ -25,6 +25,7 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
+use crate::refused::Refused;
 use mcproctor_proto::redact::{Named, Redactor};
 
 /// How long the listener rests when the process has no file descriptors left.
@@ -76,6 +77,7 @@ impl Proxy {
             redactor: Arc::clone(&redactor),
             queue: Arc::clone(&queue),
             connector,
+            refused: Refused::default(),
             turn: AtomicU32::new(0),
             exchanges: AtomicU64::new(0),
             log_headers: options.debug_log.is_some(),
@@ -120,6 +122,11 @@ impl Proxy {
     /// When bytes last moved in either direction.
     pub fn last_activity(&self) -> Instant {
         self.shared.queue.last_activity()
+    }
+
+    /// Requests since this was last asked that were not passed on, those aside by which clients look for a login.
+    pub fn take_refused(&self) -> Vec<String> {
+        self.shared.refused.take()
     }
 
     /// Everything recorded of what has passed until now.

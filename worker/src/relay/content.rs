@@ -1,11 +1,46 @@
 //! Undoes the content encoding of the copy, piece by piece.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+
+/// The most that is decoded of one body, in bytes: more than any API takes or gives. What is beyond it is not looked at, so that a
+/// small body that decodes to very much holds up nobody.
+const MOST: usize = 32 * 1024 * 1024;
+
+/// What was decoded and not handed on yet; refuses what is too much.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    bytes: Vec<u8>,
+    left: usize,
+}
+
+impl Default for Decoded {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            left: MOST,
+        }
+    }
+}
+
+impl Write for Decoded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.left = self
+            .left
+            .checked_sub(bytes.len())
+            .ok_or_else(|| io::Error::other("it decodes to too much"))?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Decodes a body as its pieces come. A body that cannot be decoded yields what could be, and then nothing.
 pub(super) enum Decoder {
@@ -13,11 +48,11 @@ pub(super) enum Decoder {
     Plain,
     /// `deflate`, before its first byte: some senders leave the zlib header out.
     Deflate,
-    Zlib(ZlibDecoder<Vec<u8>>),
-    RawDeflate(DeflateDecoder<Vec<u8>>),
-    Gzip(MultiGzDecoder<Vec<u8>>),
-    Brotli(Box<DecompressorWriter<Vec<u8>>>),
-    Zstd(zstd::stream::write::Decoder<'static, Vec<u8>>),
+    Zlib(ZlibDecoder<Decoded>),
+    RawDeflate(DeflateDecoder<Decoded>),
+    Gzip(MultiGzDecoder<Decoded>),
+    Brotli(Box<DecompressorWriter<Decoded>>),
+    Zstd(zstd::stream::write::Decoder<'static, Decoded>),
     /// An encoding that is not known, or a body that broke it.
     Opaque,
 }
@@ -34,10 +69,12 @@ impl Decoder {
         let (first, second) = (encodings.next(), encodings.next());
         match (first.as_deref(), second) {
             (None, _) => Self::Plain,
-            (Some("gzip" | "x-gzip"), None) => Self::Gzip(MultiGzDecoder::new(Vec::new())),
+            (Some("gzip" | "x-gzip"), None) => Self::Gzip(MultiGzDecoder::new(Decoded::default())),
             (Some("deflate"), None) => Self::Deflate,
-            (Some("br"), None) => Self::Brotli(Box::new(DecompressorWriter::new(Vec::new(), 16 * 1024))),
-            (Some("zstd"), None) => zstd::stream::write::Decoder::new(Vec::new()).map_or(Self::Opaque, Self::Zstd),
+            (Some("br"), None) => Self::Brotli(Box::new(DecompressorWriter::new(Decoded::default(), 16 * 1024))),
+            (Some("zstd"), None) => {
+                zstd::stream::write::Decoder::new(Decoded::default()).map_or(Self::Opaque, Self::Zstd)
+            }
             _ => Self::Opaque,
         }
     }
@@ -58,15 +95,15 @@ impl Decoder {
     }
 
     fn step(&mut self, step: &[u8]) -> Option<Vec<u8>> {
-        fn run<W: Write>(decoder: &mut W, step: &[u8], out: impl FnOnce(&mut W) -> &mut Vec<u8>) -> Option<Vec<u8>> {
+        fn run<W: Write>(decoder: &mut W, step: &[u8], out: impl FnOnce(&mut W) -> &mut Decoded) -> Option<Vec<u8>> {
             decoder.write_all(step).and_then(|()| decoder.flush()).ok()?;
-            Some(std::mem::take(out(decoder)))
+            Some(std::mem::take(&mut out(decoder).bytes))
         }
         if matches!(self, Self::Deflate) {
             // RFC 1950, section 2.2: the low four bits of the first byte of a zlib stream are 8.
             *self = match step.first()? & 0x0f {
-                8 => Self::Zlib(ZlibDecoder::new(Vec::new())),
-                _ => Self::RawDeflate(DeflateDecoder::new(Vec::new())),
+                8 => Self::Zlib(ZlibDecoder::new(Decoded::default())),
+                _ => Self::RawDeflate(DeflateDecoder::new(Decoded::default())),
             };
         }
         match self {
@@ -128,5 +165,18 @@ mod tests {
         assert_eq!(decoded("compress", b"abc", 1), b"");
         assert_eq!(decoded("gzip, br", b"abc", 1), b"");
         assert_eq!(decoded("gzip", b"this is no gzip", 3), b"");
+    }
+
+    #[test]
+    fn a_body_that_decodes_to_very_much_is_left_before_it_takes_memory_or_time() {
+        let zeros = vec![0; 4 * MOST];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&zeros).unwrap();
+        for (encoding, body) in [
+            ("gzip", gzip.finish().unwrap()),
+            ("zstd", zstd::encode_all(&zeros[..], 3).unwrap()),
+        ] {
+            assert!(decoded(encoding, &body, body.len()).len() <= MOST, "{encoding}");
+        }
     }
 }

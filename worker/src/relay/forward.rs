@@ -28,6 +28,7 @@ use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::traffic::{End, Ledger, RequestId};
 use super::verdict::Reading;
+use crate::refused::Refused;
 
 /// A model API, the way to it, and what opens it: the same for all who ask it.
 pub(super) struct Route {
@@ -45,6 +46,8 @@ pub(super) struct Forward {
     pub(super) pace: Arc<Pace>,
     /// What it shares with other attempts: only in a gateway.
     pub(super) purse: Option<Arc<Purse>>,
+    /// What was not passed on.
+    pub(super) refused: Arc<Refused>,
     /// Whether the tools that requests offer are noted.
     pub(super) notes_tools: bool,
 }
@@ -59,7 +62,7 @@ impl Forward {
     /// Answers one request of an agent on this machine.
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Response<Content>, Infallible> {
         if !from_here(request.headers()) {
-            self.ledger().block(now());
+            self.block(&request);
             return Ok(self.refuse(
                 StatusCode::FORBIDDEN,
                 "permission_error",
@@ -74,7 +77,7 @@ impl Forward {
         let route = &self.route;
         let path = request.uri().path();
         let Some(purpose) = purpose(route.dialect, request.method(), path) else {
-            self.ledger().block(now());
+            self.block(&request);
             return self.refuse(
                 StatusCode::NOT_FOUND,
                 "not_found_error",
@@ -82,7 +85,7 @@ impl Forward {
             );
         };
         let Ok(target) = route.upstream.target(route.dialect, path, request.uri().query()) else {
-            self.ledger().block(now());
+            self.block(&request);
             return self.refuse(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
@@ -153,6 +156,11 @@ impl Forward {
             tokio::time::sleep_until(at.into()).await;
             self.ledger().release(id, now());
         }
+    }
+
+    fn block(&self, request: &Request<Incoming>) {
+        self.ledger().ask(now());
+        self.refused.note(request.method(), request.uri());
     }
 
     fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {

@@ -20,6 +20,7 @@ use super::forward::{Forward, Route};
 use super::pace::Pace;
 use super::traffic::Ledger;
 use crate::loopback;
+use crate::refused::Refused;
 
 /// What a relay is started with.
 #[derive(Clone, Debug)]
@@ -46,6 +47,7 @@ pub struct Relay {
     dialect: Dialect,
     address: SocketAddr,
     ledger: Arc<Mutex<Ledger>>,
+    refused: Arc<Refused>,
     stop: CancellationToken,
     accepting: JoinHandle<()>,
 }
@@ -72,6 +74,7 @@ impl Relay {
             .map_err(RelayError::Listen)?;
         let address = listener.local_addr().map_err(RelayError::Listen)?;
         let ledger = Arc::new(Mutex::new(Ledger::new(options.silence, now())));
+        let refused = Arc::new(Refused::default());
         let forward = Arc::new(Forward {
             route: Arc::new(Route {
                 dialect: options.dialect,
@@ -83,6 +86,7 @@ impl Relay {
             allowance: options.allowance,
             pace: options.pace,
             purse: None,
+            refused: Arc::clone(&refused),
             notes_tools: true,
         });
         let answer = move |request| {
@@ -95,6 +99,7 @@ impl Relay {
             dialect: options.dialect,
             address,
             ledger,
+            refused,
             stop,
             accepting,
         })
@@ -118,9 +123,9 @@ impl Relay {
         self.ledger().open_requests()
     }
 
-    /// Requests to endpoints that are not passed on.
-    pub fn blocked_requests(&self) -> u32 {
-        self.ledger().blocked()
+    /// Requests since this was last asked that were not passed on.
+    pub fn take_refused(&self) -> Vec<String> {
+        self.refused.take()
     }
 
     /// When the agent last asked for something or the API last sent a byte.

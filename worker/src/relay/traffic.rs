@@ -62,7 +62,6 @@ pub(super) struct Ledger {
     open: BTreeMap<RequestId, Open>,
     requests: u32,
     succeeded: u32,
-    blocked: u32,
     waits: Spans,
     /// Start of the first refused request after which none has been answered yet.
     refused_since: Option<Instant>,
@@ -106,7 +105,6 @@ impl Ledger {
             open: BTreeMap::new(),
             requests: 0,
             succeeded: 0,
-            blocked: 0,
             waits: Spans::default(),
             refused_since: None,
             answered: Vec::new(),
@@ -129,9 +127,8 @@ impl Ledger {
     }
 
     /// The agent asked for something that is not passed on.
-    pub(super) fn block(&mut self, now: Instant) {
+    pub(super) fn ask(&mut self, now: Instant) {
         self.last_activity = now;
-        self.blocked = self.blocked.saturating_add(1);
     }
 
     /// The agent sent a request that is passed on.
@@ -313,11 +310,6 @@ impl Ledger {
     /// Requests that have not ended.
     pub(super) fn open_requests(&self) -> usize {
         self.open.len()
-    }
-
-    /// Requests that were not passed on.
-    pub(super) fn blocked(&self) -> u32 {
-        self.blocked
     }
 
     /// When the agent last asked for something or the API last sent a byte.

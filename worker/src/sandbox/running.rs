@@ -46,6 +46,9 @@ pub struct RunningProcess {
     output_fault: Option<String>,
     #[cfg(target_os = "linux")]
     memory: super::memory::OomCount,
+    /// Whether that counts in a group of the program's own.
+    #[cfg(target_os = "linux")]
+    own_memory: bool,
     /// Hears what the sandbox has to say.
     listener: Option<Listener>,
     disk: Option<DiskWatch>,
@@ -133,6 +136,8 @@ impl RunningProcess {
             output_fault: None,
             #[cfg(target_os = "linux")]
             memory,
+            #[cfg(target_os = "linux")]
+            own_memory: watched.out_of_memory.is_some(),
             listener: watched.listener,
             disk: watched.disk,
             overuse: None,
@@ -248,6 +253,12 @@ impl RunningProcess {
         more
     }
 
+    /// What it means that who stands between said nothing.
+    fn silence(&self, status: ExitStatus) -> Option<String> {
+        let by_us = self.killed || self.overuse.is_some() || self.output_fault.is_some();
+        (self.listener.is_some() && !by_us).then(|| format!("what held the agent was ended from outside ({status})"))
+    }
+
     async fn end(&mut self, status: ExitStatus, duration: Duration) -> ProcessEnd {
         if let Some(writer) = self.stdin.take() {
             writer.abort();
@@ -264,7 +275,7 @@ impl RunningProcess {
                     out_of_memory,
                 }) => (code, signal, leftovers, None, out_of_memory),
                 Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason), false),
-                None => (status.code(), status.signal(), 0, None, false),
+                None => (status.code(), status.signal(), 0, self.silence(status), false),
             };
         let overuse = match (self.overuse.take(), &mut self.disk) {
             (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
@@ -272,8 +283,12 @@ impl RunningProcess {
         };
         let sandbox_fault = sandbox_fault.or(overuse);
         #[cfg(target_os = "linux")]
-        let out_of_memory =
-            !self.killed && ended_by_a_kill(code, signal) && (told_of_memory || self.memory.has_grown());
+        let out_of_memory = {
+            // A group that is shared may count what has nothing to do with this program, unless that was killed itself.
+            let counts = self.own_memory || ended_by_a_kill(code, signal);
+            // What the agent got over is held against nobody.
+            !self.killed && code != Some(0) && (told_of_memory || counts && self.memory.has_grown())
+        };
         #[cfg(not(target_os = "linux"))]
         let out_of_memory = told_of_memory;
         ProcessEnd {

@@ -121,6 +121,16 @@ pub(crate) async fn memory_beyond_the_limit_ends_it_and_is_told(level: SandboxLe
     let ran = run_within(&seat, resources, "x = b'x' * 900_000_000; print('had it')").await;
     assert!(!ran.text.contains("had it"), "{}", ran.text);
     assert!(ran.end.out_of_memory, "{:?}", ran.end);
+    // Who dies of what its child took is not blamed, and who gets over it is not touched.
+    for (code, out_of_memory) in [(1, true), (0, false)] {
+        let seat = Seat::new(level);
+        let program = format!(
+            "import subprocess, sys; subprocess.run([sys.executable, '-c', \"x = b'x' * 900_000_000\"]); sys.exit({code})"
+        );
+        let ran = run_within(&seat, resources, &program).await;
+        assert_eq!(ran.end.code, Some(code), "{:?}", ran.end);
+        assert_eq!(ran.end.out_of_memory, out_of_memory, "{:?}", ran.end);
+    }
     // A program that stays below it is not touched.
     let seat = Seat::new(level);
     run_within(&seat, resources, "x = b'x' * 50_000_000; print('had it')")

@@ -4,8 +4,9 @@ use std::process::{Child, Command};
 
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::sandbox::{Limits, Output};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::seat::{Seat, alive, until};
+use crate::seat::{Seat, alive, finish, until};
 
 /// A process of the host's, ended with the test.
 struct Bystander(Child);
@@ -81,6 +82,39 @@ print('still here')
     }
     ran.assert_line("still here");
     assert!(alive(bystander.0.id()));
+}
+
+pub(crate) async fn it_leaves_nothing_in_the_kernel_and_limits_nobody_else(level: SandboxLevel) {
+    let shared = || {
+        let read = |kind| std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap();
+        ["shm", "msg", "sem"].map(read)
+    };
+    let before = shared();
+    let seat = Seat::new(level);
+    let bystander = Bystander::start();
+    let program = r"
+import resource
+attempt('memory', lambda: libc.shmget(0x6d63, 4096, 0o1666))
+attempt('queue', lambda: libc.msgget(0x6d63, 0o1666))
+attempt('semaphore', lambda: libc.semget(0x6d63, 1, 0o1666))
+attempt('limit', lambda: resource.prlimit(int(sys.argv[1]), resource.RLIMIT_CORE, (0, 0)))
+print('own', resource.prlimit(0, resource.RLIMIT_CORE))
+";
+    let ran = seat.python(program, &[&bystander.0.id().to_string()]).await;
+    assert!(!ran.text.contains("limit ok"), "{}", ran.text);
+    assert!(ran.text.contains("own ("), "{}", ran.text);
+    assert_eq!(shared(), before);
+}
+
+pub(crate) async fn whoever_kills_what_holds_an_agent_is_not_the_agent(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let mut process = seat.start(&seat.spec("/bin/sh", &["-c", "echo on; sleep 600"]), Limits::default());
+    assert!(matches!(process.next().await, Output::Line(_)));
+    let holder = Pid::from_raw(process.id().unwrap()).unwrap();
+    kill_process(holder, Signal::KILL).unwrap();
+    let ran = finish(process).await;
+    let fault = ran.end.sandbox_fault.unwrap_or_default();
+    assert!(fault.contains("ended from outside"), "{fault}");
 }
 
 pub(crate) async fn it_has_no_capability_and_gains_none(level: SandboxLevel) {

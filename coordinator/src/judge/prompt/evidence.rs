@@ -197,6 +197,7 @@ pub(super) fn notes(turns: &[Turn], calls: &[ToolCall], redaction: &Redactor) ->
                 EscapeKind::File => "a file",
                 EscapeKind::OtherServer => "another MCP server",
                 EscapeKind::OtherTool => "a tool of its own",
+                EscapeKind::Refused => "an address that is closed to it",
             };
             format!("beside the tools under test, the agent used {kind}: {}", escape.what)
         }));

@@ -195,5 +195,6 @@ pub(super) fn escape_words(kind: EscapeKind) -> &'static str {
         EscapeKind::File => "file",
         EscapeKind::OtherServer => "another MCP server",
         EscapeKind::OtherTool => "a tool of its own",
+        EscapeKind::Refused => "refused request",
     }
 }

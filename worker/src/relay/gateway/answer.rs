@@ -97,6 +97,7 @@ impl Desk {
             .account_of(&claims, now_unix_s, open);
         let ledger = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
         Ok(Forward {
+            refused: Arc::default(),
             route: Arc::clone(route),
             ledger,
             allowance: self.allowance(&claims),

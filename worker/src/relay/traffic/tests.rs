@@ -174,8 +174,8 @@ fn open_requests_and_activity_are_known() {
     clocked.byte(id, 7);
     assert_eq!(clocked.ledger.last_activity(), clocked.at(7));
     clocked.end(id, succeeded(), 8);
-    clocked.ledger.block(clocked.at(9));
-    assert_eq!((clocked.ledger.open_requests(), clocked.ledger.blocked()), (0, 1));
+    clocked.ledger.ask(clocked.at(9));
+    assert_eq!(clocked.ledger.open_requests(), 0);
     assert_eq!(clocked.ledger.last_activity(), clocked.at(9));
 }
 

@@ -47,8 +47,8 @@ fn failed(error: impl std::fmt::Display) -> InsideError {
 fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, InsideError> {
     [
         (refused_sockets(sockets)?, libc::EACCES),
-        (refused_calls()?, libc::EPERM),
-        (unknown_calls(), libc::ENOSYS),
+        (refused_calls(sockets)?, libc::EPERM),
+        (unknown_calls(sockets), libc::ENOSYS),
     ]
     .into_iter()
     .map(|(rules, errno)| program(rules, errno))
@@ -144,7 +144,7 @@ fn refused_sockets(sockets: Sockets) -> Result<Rules, InsideError> {
 }
 
 /// What an agent has no use for and an attacker does.
-fn refused_calls() -> Result<Rules, InsideError> {
+fn refused_calls(sockets: Sockets) -> Result<Rules, InsideError> {
     let mut rules: Rules = [
         libc::SYS_unshare,
         libc::SYS_setns,
@@ -177,21 +177,29 @@ fn refused_calls() -> Result<Rules, InsideError> {
         clone.push(rule(vec![when(0, SeccompCmpOp::MaskedEq(bit), bit)?])?);
     }
     rules.insert(libc::SYS_clone, clone);
+    if sockets == Sockets::OnlyTcp {
+        // Limits of other processes, which are everybody's here; its own are those of process 0.
+        let others = rule(vec![when(0, SeccompCmpOp::Ne, 0)?])?;
+        rules.insert(libc::SYS_prlimit64, vec![others]);
+    }
     Ok(rules)
 }
 
 /// Programs get by without these where the kernel does not know them.
-fn unknown_calls() -> Rules {
-    [
+fn unknown_calls(sockets: Sockets) -> Rules {
+    let mut calls = vec![
         libc::SYS_io_uring_setup,
         libc::SYS_io_uring_enter,
         libc::SYS_io_uring_register,
         // Its flags are behind a pointer; whoever is told that it is unknown uses clone(2).
         libc::SYS_clone3,
-    ]
-    .into_iter()
-    .map(|call| (call, Vec::new()))
-    .collect()
+    ];
+    if sockets == Sockets::OnlyTcp {
+        // Shared memory, queues and semaphores that outlive who made them (sysvipc(7), mq_overview(7)), and that Landlock does
+        // not know. In a namespace they are the agent's own and end with it.
+        calls.extend([libc::SYS_shmget, libc::SYS_msgget, libc::SYS_semget, libc::SYS_mq_open]);
+    }
+    calls.into_iter().map(|call| (call, Vec::new())).collect()
 }
 
 #[cfg(test)]
