@@ -29,7 +29,7 @@ pub(super) enum Wall {
     Bubblewrap(Bubblewrap),
     /// A container.
     #[cfg(target_os = "linux")]
-    Container(Container),
+    Container(Box<Container>),
 }
 
 /// What to execute: a program and its arguments.
@@ -66,7 +66,7 @@ impl Wall {
             #[cfg(target_os = "linux")]
             SandboxLevel::Container => {
                 let ready = super::container::ready(image).map_err(unavailable)?;
-                Container::around(folder, ready).map(Self::Container)
+                Container::around(folder, ready).map(|container| Self::Container(Box::new(container)))
             }
             #[cfg(not(target_os = "linux"))]
             _ => Err(unavailable(super::ability::needs_linux())),

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod containers;
 mod files;
 mod limits;
 mod network;
@@ -146,6 +147,8 @@ mod held {
             processes::it_sees_no_process_but_its_own,
             files::its_paths_are_always_the_same,
             secrets::a_planted_key_is_found_nowhere,
+            containers::its_first_process_and_its_way_in_are_closed_to_it,
+            containers::the_engine_is_told_nothing_of_the_agent,
         ]
     );
 }

@@ -6,6 +6,7 @@ use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::sandbox::{Limits, Output};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::containers;
 use crate::seat::{Seat, alive, finish, until};
 
 /// A process of the host's, ended with the test.
@@ -312,7 +313,7 @@ pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
         .collect();
     let name = names.iter().find(|name| name.starts_with("attempt-")).unwrap();
     if level == SandboxLevel::Container {
-        assert_ne!(containers_of(name), "", "it runs in one");
+        assert_ne!(containers::of(name), "", "it runs in one");
     }
     worker.kill().unwrap();
     worker.wait().unwrap();
@@ -321,22 +322,8 @@ pub(crate) async fn nothing_outlives_a_killed_worker(level: SandboxLevel) {
     assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
     assert!(!crate::limits::groups().contains(name));
     if level == SandboxLevel::Container {
-        assert_eq!(containers_of(name), "");
+        assert_eq!(containers::of(name), "");
     }
-}
-
-/// The containers of the sandbox of this name, running or not, a line each.
-fn containers_of(sandbox: &str) -> String {
-    let filter = format!("label=mcproctor.sandbox={sandbox}");
-    let engine = ["docker", "podman"].into_iter().find_map(|engine| {
-        let mut command = Command::new(engine);
-        let output = command
-            .args(["ps", "--all", "--quiet", "--filter", &filter])
-            .output()
-            .ok()?;
-        output.status.success().then_some(output.stdout)
-    });
-    String::from_utf8(engine.unwrap()).unwrap()
 }
 
 /// Processes that sleep for this long.
@@ -386,7 +373,7 @@ pub(crate) async fn nothing_is_left_after_many(level: SandboxLevel) {
         drop(seat.sandbox);
         assert_eq!(std::fs::read_dir(&sandboxes).unwrap().count(), 0);
         if level == SandboxLevel::Container {
-            assert_eq!(containers_of(&name), "");
+            assert_eq!(containers::of(&name), "");
         }
     }
     until("the sleepers are gone", || sleeping(&mark) == 0).await;

@@ -46,6 +46,9 @@ pub(super) struct Room<'a> {
     /// Where the agent's own files of `/etc` lie.
     pub(super) etc: &'a Path,
     pub(super) own_folders: &'a [&'a View],
+    /// An empty folder to show as root's home, which an image closes to everybody else. Needed under root, whose programs may lie
+    /// there.
+    pub(super) roots_home: Option<&'a Path>,
     pub(super) cwd: &'a Path,
     /// Numbers of user and group, and whether the engine has to be told to keep them.
     pub(super) user: (u32, u32),
@@ -103,7 +106,7 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     for folder in room.own_folders {
         args.bind(&folder.outside, &folder.inside, false);
     }
-    installed_files(&mut args, installed);
+    installed_files(&mut args, room.roots_home, installed);
     args.bind(room.launcher, Path::new(LAUNCHER), true);
     args.bind(room.ways, Path::new(ways::INSIDE), true);
     args.0.extend(["--workdir".into(), room.cwd.into()]);
@@ -145,12 +148,15 @@ fn limits(args: &mut Args, resources: &Resources) {
 }
 
 /// Programs with what was installed with them: folders before what lies in them, which is then there already.
-fn installed_files(args: &mut Args, installed: &[PathBuf]) {
+fn installed_files(args: &mut Args, roots_home: Option<&Path>, installed: &[PathBuf]) {
     let mut files: Vec<PathBuf> = installed.iter().map(|path| without_parents(path)).collect();
     files.retain(|path| !is_of_the_image(path));
     files.sort_by_key(|path| path.components().count());
-    if files.iter().any(|path| path.starts_with(ROOTS_HOME)) {
-        args.tmpfs(ROOTS_HOME);
+    if let Some(roots_home) = roots_home
+        && files.iter().any(|path| path.starts_with(ROOTS_HOME))
+    {
+        // The engine makes the places of what is shown beneath it; it belongs to root, who the agent is not.
+        args.bind(roots_home, Path::new(ROOTS_HOME), false);
     }
     let mut shown: Vec<PathBuf> = Vec::new();
     for path in files {
@@ -201,7 +207,6 @@ impl Args {
             "type=tmpfs".into(),
             field("target", Path::new(inside)),
             "tmpfs-size=4096".into(),
-            "tmpfs-mode=0755".into(),
             "ro".into(),
         ]);
     }

@@ -29,6 +29,8 @@ pub(in crate::sandbox) struct Container {
     ways: Ways,
     /// Where the agent's own files of `/etc` lie.
     etc: PathBuf,
+    /// What is shown as root's home, under root.
+    roots_home: Option<PathBuf>,
     user: User,
     standing: Standing,
 }
@@ -74,7 +76,9 @@ impl Container {
         etc::write_own(&etc, &user.id.to_string(), &user.group.to_string()).map_err(file_error(&etc))?;
         // Read by somebody else, in folders that the sandbox's own closes to everybody.
         let files = etc::own_names().map(|name| (etc.join(name), 0o644));
-        let folders = [(ways.clone(), 0o755), (etc.clone(), 0o755)];
+        let roots_home = user.other.then(|| folder.inner("root")).transpose()?;
+        let folders = [Some(&ways), Some(&etc), roots_home.as_ref()].into_iter().flatten();
+        let folders = folders.map(|path| (path.clone(), 0o755));
         for (path, mode) in files.into_iter().chain(folders) {
             fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(file_error(&path))?;
         }
@@ -83,6 +87,7 @@ impl Container {
             ready,
             ways: Ways::through(ways),
             etc,
+            roots_home,
             user,
             standing,
         })
@@ -123,6 +128,7 @@ impl Container {
             ways: self.ways.folder(),
             etc: &self.etc,
             own_folders,
+            roots_home: self.roots_home.as_deref(),
             cwd: &spec.cwd,
             user: (self.user.id, self.user.group),
             keep_user: rootless,

@@ -18,6 +18,7 @@ fn line(installed: &[&str], resources: Resources) -> Vec<String> {
         ways: Path::new("/sandboxes/a/ways"),
         etc: Path::new("/sandboxes/a/etc"),
         own_folders: &[&home],
+        roots_home: Some(Path::new("/sandboxes/a/root")),
         cwd: Path::new("/agent/work"),
         user: (1000, 1000),
         keep_user: false,
