@@ -9,7 +9,7 @@ use http::header::{
     CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, Request, Response, StatusCode, Version};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use mcproctor_proto::allowance::Allowance;
@@ -160,7 +160,11 @@ impl Forward {
 
     fn block(&self, request: &Request<Incoming>) {
         self.ledger().ask(now());
-        self.refused.note(request.method(), request.uri());
+        // Claude Code looks in this way whether its endpoint is there; it asks for nothing.
+        let looks = request.method() == Method::HEAD && request.uri().path() == "/";
+        if !looks {
+            self.refused.note(request.method(), request.uri());
+        }
     }
 
     fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {

@@ -214,6 +214,12 @@ async fn what_is_no_model_endpoint_or_comes_from_elsewhere_never_reaches_the_api
     let foreign = post("/v1/messages", "{}").replace("host: 127.0.0.1", "host: evil.example");
     rebound.write_all(foreign.as_bytes()).await.unwrap();
     assert!(read_to_end(&mut rebound).await.starts_with(b"HTTP/1.1 403"));
+    let mut looking = connect(&relay).await;
+    looking
+        .write_all(b"HEAD / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    assert!(read_to_end(&mut looking).await.starts_with(b"HTTP/1.1 404"));
     assert_eq!(relay.take_refused(), ["POST /v1/files", "POST /v1/messages"]);
     assert_eq!(relay.stop().await.requests, 0);
     let connected = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
