@@ -1,18 +1,15 @@
 //! The real command lines at the levels that confine, under whatever user runs the tests and under an ordinary one.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use mcproctor_proto::turn::TurnEnding;
 use mcproctor_worker::sandbox::ability;
 
 use super::*;
+use crate::again::{Again, ordinary_user};
 
 /// Names the worker's program where the tests were copied to another place.
 pub(super) const LAUNCHER: &str = "MCPROCTOR_TEST_LAUNCHER";
-
-/// Debian's user for what is to own nothing.
-const NOBODY: &str = "65534";
 
 fn require(level: SandboxLevel) {
     if let Err(why) = ability(level, DEFAULT_IMAGE) {
@@ -110,55 +107,31 @@ mod container {
 
 /// Runs the tests above at `level` as an ordinary user.
 fn again_as_nobody(level: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let open = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    open(folder.path(), 0o755);
-    // Copied, because an ordinary user may not be let into the folder that they were built in.
-    let copy = |from: &Path, name: &str| {
-        let to = folder.path().join(name);
-        fs::copy(from, &to).unwrap();
-        open(&to, 0o755);
-        to
-    };
-    let tests = copy(&std::env::current_exe().unwrap(), "tests");
-    let program = copy(&launcher().program, "mcproctor-worker");
+    let again = Again::new();
+    let program = again.copy(&launcher().program, "mcproctor-worker");
     let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docker/agents/node_modules");
     assert!(agents.exists(), "install the agents: npm ci --prefix docker/agents");
     // Second names where the file system has them; copies take a while.
     let copied = ["-al", "-a"].into_iter().any(|how| {
-        let copying = Command::new("cp").arg(how).arg(&agents).arg(folder.path()).output();
+        let copying = Command::new("cp").arg(how).arg(&agents).arg(again.path()).output();
         copying.unwrap().status.success()
     });
     assert!(copied);
-    // Not in the temporary folder, where codex refuses to run its helpers.
-    let (temporary, bin) = (folder.path().join("places"), folder.path().join("node_modules/.bin"));
-    fs::create_dir(&temporary).unwrap();
-    open(&temporary, 0o777);
-    let mut command = if rustix::process::geteuid().is_root() {
-        let mut command = Command::new("setpriv");
-        command
-            .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
-            .arg(&tests);
-        command
-    } else {
-        Command::new(&tests)
-    };
-    let output = command
-        .args(["--test-threads", "1", &format!("levels::{level}::")])
-        .env(LAUNCHER, &program)
-        .env("MCPROCTOR_CLAUDE", bin.join("claude"))
-        .env("MCPROCTOR_CODEX", bin.join("codex"))
-        .env("TMPDIR", &temporary)
-        .current_dir(&temporary)
-        .output()
-        .expect("setpriv is in Debian's package util-linux");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{text}\n{}",
-        String::from_utf8_lossy(&output.stderr)
+    let bin = again.path().join("node_modules/.bin");
+    let (claude, codex) = (bin.join("claude"), bin.join("codex"));
+    // Not the temporary folder itself, where codex refuses to run its helpers.
+    let places = again.open_folder("places");
+    let env = [
+        (LAUNCHER, program.as_os_str()),
+        ("MCPROCTOR_CLAUDE", claude.as_os_str()),
+        ("MCPROCTOR_CODEX", codex.as_os_str()),
+    ];
+    again.run(
+        ordinary_user("--clear-groups"),
+        &format!("levels::{level}::"),
+        &places,
+        &env,
     );
-    assert!(!text.contains("running 0 tests"), "{text}");
 }
 
 #[test]
