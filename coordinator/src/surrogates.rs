@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-/// The length of `\uXXXX`.
+/// The length of an escape: `\u` and four digits.
 const ESCAPE: usize = 6;
 
 /// `json` with `\ufffd` in place of every escape that is half of a surrogate pair without the other half.

@@ -133,7 +133,7 @@ fn attempts(host: &Host, folder: &Path, server: &str, model: &str, sleeping: &st
         ("a secret", format!("cat {folder}/secret")),
         ("the list of a folder", format!("ls {folder}")),
         ("password hashes", "cat /etc/shadow".to_owned()),
-        ("the administrator's home", "ls /root/.ssh || ls /root".to_owned()),
+        ("the administrator's home", "ls ~root/.ssh || ls ~root".to_owned()),
         ("a secret by a link", format!("ln -sf {folder}/secret link; cat link")),
         ("a secret by a hard link", format!("ln {folder}/secret hard; cat hard")),
         (

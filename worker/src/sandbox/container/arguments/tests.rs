@@ -62,6 +62,7 @@ fn only_its_own_folders_can_be_written() {
 
 #[test]
 fn the_image_gives_the_system_and_the_host_what_was_installed_beside_it() {
+    let node = format!("{ROOTS_HOME}/node/v22");
     let line = line(
         &[
             "/usr/bin/node",
@@ -69,7 +70,7 @@ fn the_image_gives_the_system_and_the_host_what_was_installed_beside_it() {
             "/usr/local/lib/node_modules/.bin/agent",
             "/bin/sh",
             "/",
-            "/root/.nvm/versions/node/v22",
+            &node,
         ],
         Resources::default(),
     );
@@ -77,7 +78,7 @@ fn the_image_gives_the_system_and_the_host_what_was_installed_beside_it() {
         let target = format!("target={path},");
         line.iter().any(|arg| format!("{arg},").contains(&target))
     };
-    assert!(shown("/usr/local/lib/node_modules") && shown("/root/.nvm/versions/node/v22") && shown("/root"));
+    assert!(shown("/usr/local/lib/node_modules") && shown(&node) && shown(ROOTS_HOME));
     for path in [
         "/usr/bin/node",
         "/bin/sh",
