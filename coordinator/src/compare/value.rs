@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::cut::start_of;
+
 /// Characters of a value that are shown at most.
 const MOST_SHOWN: usize = 300;
 
@@ -54,11 +56,7 @@ fn values(a: Option<&Value>, b: Option<&Value>, at: &str, found: &mut Vec<FieldC
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    start_of(&value.to_string(), MOST_SHOWN)
 }
 
 #[cfg(test)]

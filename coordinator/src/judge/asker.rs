@@ -11,17 +11,22 @@ use tokio::time::Instant;
 use super::client::{AskError, Endpoint};
 use super::judgement::{JudgeVerdict, NotChosen, Opinion, ReplyChoice};
 use super::prompt::{self, Question};
-use super::verdict::{Unread, read_choice, read_verdict, shortened};
+use super::verdict::{Unread, read_choice, read_verdict};
 use crate::clock::Clock;
 use crate::config::JudgeSettings;
+use crate::cut::shortened;
 use crate::record::{AttemptRecord, TestCaseRecord};
 
 /// Questions at once that an attempt waits for; those that nobody waits for are bounded by their queue.
 const MOST_AWAITED: usize = 16;
 /// An answer may take so many times as long as one request: time for another try, or for asking again in the right form.
 const REQUESTS_OF_AN_ANSWER: u32 = 2;
-/// What a judge said instead of a verdict is cut here, in bytes.
-const MOST_WORDS: usize = 300;
+/// Reasons are cut here, in bytes.
+const MOST_REASONING: usize = 2_000;
+/// So is why there is no answer, with what the endpoint or the model said.
+const MOST_WORDS: usize = 400;
+/// And the name of a model.
+const MOST_MODEL: usize = 200;
 
 /// Why there is no judge.
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +120,7 @@ impl Judge {
         let question = prompt::choice(case, turns, &replies, &self.0.redaction);
         let asked = self.ask(&question, |text| read_choice(text, replies.len())).await;
         let choice = asked.answer.map_err(|error| NotChosen {
-            cause: self.without_secrets(&error.to_string()),
+            cause: self.told(error.to_string(), MOST_WORDS),
             usage: asked.usage,
         })?;
         Ok(ReplyChoice {
@@ -123,7 +128,7 @@ impl Judge {
             reply: choice
                 .number
                 .and_then(|number| candidates.get(number.checked_sub(1)?).copied()),
-            reasoning: self.without_secrets(&choice.reasoning),
+            reasoning: self.told(choice.reasoning, MOST_REASONING),
             model: asked.model,
             usage: asked.usage,
             duration_ms: asked.duration_ms,
@@ -133,8 +138,8 @@ impl Judge {
     async fn verdict(&self, question: &Question) -> Opinion {
         let asked = self.ask(question, read_verdict).await;
         let (verdict, reasoning) = match asked.answer {
-            Ok(read) => (read.verdict, self.without_secrets(&read.reasoning)),
-            Err(error) => (JudgeVerdict::Error, self.without_secrets(&error.to_string())),
+            Ok(read) => (read.verdict, self.told(read.reasoning, MOST_REASONING)),
+            Err(error) => (JudgeVerdict::Error, self.told(error.to_string(), MOST_WORDS)),
         };
         Opinion {
             verdict,
@@ -162,7 +167,7 @@ impl Judge {
                     usage.add(&second.usage);
                     model = second.model.or(model);
                     second.content.and_then(|text| {
-                        let words = || shortened(text.trim(), MOST_WORDS);
+                        let words = || text.trim().to_owned();
                         read(&text).map_err(|unread| match unread {
                             Unread::NotInForm => AskError::NotInForm(words()),
                             Unread::ContradictsItself => AskError::ContradictsItself(words()),
@@ -173,14 +178,15 @@ impl Judge {
         };
         Asked {
             answer,
-            model: model.map_or_else(|| self.0.model.clone(), |model| self.without_secrets(&model)),
+            model: model.map_or_else(|| self.0.model.clone(), |model| self.told(model, MOST_MODEL)),
             usage,
             duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }
 
-    /// Endpoints quote keys when they refuse them.
-    fn without_secrets(&self, text: &str) -> String {
-        self.0.redaction.text(text.to_owned())
+    /// What is kept of a text from outside. Endpoints quote keys when they refuse them; of one that is cut before it is taken
+    /// out, a part would stay.
+    fn told(&self, text: String, most: usize) -> String {
+        shortened(&self.0.redaction.text(text), most)
     }
 }

@@ -12,8 +12,6 @@ use serde_json::Value;
 use super::judgement::JudgeVerdict;
 use crate::surrogates::without_lone_surrogates;
 
-/// Reasoning is cut here, in bytes.
-const MOST_REASONING: usize = 2_000;
 /// Answers are looked at up to here, in bytes: the object that is asked for is short.
 const MOST_ANSWER: usize = 256 * 1024;
 /// Places at which an object may begin are tried up to so many.
@@ -245,15 +243,7 @@ fn reasoning(object: &Fields) -> String {
     if text.is_empty() {
         return "no reasons given".to_owned();
     }
-    shortened(&text, MOST_REASONING)
-}
-
-/// The beginning of a text, with a sign that it goes on.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(most)])
+    text
 }
 
 #[cfg(test)]
@@ -403,8 +393,6 @@ mod tests {
         for answer in ["{".repeat(300_000), "{\"a\":".repeat(100_000), "{\"é".repeat(50_000)] {
             assert_eq!(read(&answer), None);
         }
-        let long = serde_json::json!({ "verdict": "fail", "reasoning": "ü".repeat(5_000) }).to_string();
-        assert!(read(&long).unwrap().1.len() <= MOST_REASONING + "…".len());
     }
 
     #[test]

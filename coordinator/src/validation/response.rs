@@ -2,7 +2,8 @@
 
 use super::checked::{Checked, Hope};
 use super::observed::Observed;
-use super::shown::{shortened, start_of};
+use super::shown::shortened;
+use crate::cut::start_of;
 use crate::expectation::{Expectations, folded};
 use crate::record::Family;
 

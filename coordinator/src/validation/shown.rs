@@ -1,5 +1,6 @@
 //! Values in words, short enough for a line.
 
+use crate::cut::start_of;
 use crate::expectation::{Json, JsonType};
 
 /// The longest value that is shown whole, in characters.
@@ -21,12 +22,4 @@ pub(super) fn found(value: Option<&Json>) -> String {
 /// The text, cut where it is long.
 pub(super) fn shortened(text: &str) -> String {
     start_of(text, MOST)
-}
-
-/// The first `most` characters of the text.
-pub(super) fn start_of(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -198,6 +198,20 @@ async fn another_bad_request_is_an_error_at_once() {
 }
 
 #[tokio::test]
+async fn of_a_key_that_stands_where_words_are_cut_nothing_is_left() {
+    for before in 370..400 {
+        let words = format!("{}key-of-the-judge", "x".repeat(before));
+        let body = serde_json::json!({ "error": { "message": words } }).to_string();
+        let (opinion, _) = opinion(vec![status(400, &body)]).await;
+        assert!(!opinion.reasoning.contains("key"), "{}", opinion.reasoning);
+    }
+    let words = format!("{}key-of-the-judge{}", "x".repeat(1_990), "y".repeat(5_000));
+    let (opinion, _) = opinion(vec![Verdict::of("pass", &words)]).await;
+    assert!(!opinion.reasoning.contains("key"), "{}", opinion.reasoning);
+    assert!(opinion.reasoning.len() < 2_010, "{}", opinion.reasoning.len());
+}
+
+#[tokio::test]
 async fn a_refused_key_is_an_error_that_does_not_show_it() {
     let body =
         "{\"error\":{\"message\":\"Incorrect API key provided: key-of-the-judge.\",\"code\":\"invalid_api_key\"}}";

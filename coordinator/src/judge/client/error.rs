@@ -14,7 +14,7 @@ pub(in crate::judge) enum AskError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// Its own words, shortened.
+        /// Its own words.
         message: String,
     },
     /// The endpoint asks for a longer pause than there is time for.

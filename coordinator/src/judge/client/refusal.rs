@@ -7,11 +7,6 @@ use http::header::RETRY_AFTER;
 use mcproctor_proto::traffic::{ModelRefusal, RefusalKind};
 use serde_json::Value;
 
-use crate::judge::verdict::shortened;
-
-/// An endpoint's words are cut here, in bytes.
-const MOST_MESSAGE: usize = 300;
-
 /// A refusal, and what is to be done about it.
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -50,7 +45,7 @@ pub(super) fn read(status: u16, headers: &HeaderMap, body: &[u8], now: SystemTim
         status,
         may_pass: refusal.kind() == RefusalKind::Transient,
         parameter: text("/error/param"),
-        message: shortened(&refusal.message, MOST_MESSAGE),
+        message: refusal.message,
         wait: retry_after(headers, now),
     }
 }

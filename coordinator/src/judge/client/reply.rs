@@ -4,11 +4,7 @@ use mcproctor_proto::turn::Usage;
 use serde_json::Value;
 
 use super::error::AskError;
-use crate::judge::verdict::shortened;
 use crate::surrogates::without_lone_surrogates;
-
-/// A model's own words in an error are cut here, in bytes.
-const MOST_WORDS: usize = 300;
 
 /// What came back.
 #[derive(Debug, PartialEq)]
@@ -40,7 +36,7 @@ pub(super) fn read(body: &[u8]) -> Reply {
             .get("model")
             .and_then(Value::as_str)
             .filter(|model| !model.is_empty())
-            .map(|model| shortened(model, 200)),
+            .map(str::to_owned),
         usage: usage(&value),
     }
 }
@@ -49,7 +45,7 @@ fn content(value: &Value) -> Result<String, AskError> {
     let Some(choice) = value.pointer("/choices/0") else {
         // Some gateways report errors under a status that says success.
         return Err(match value.pointer("/error/message").and_then(Value::as_str) {
-            Some(message) => AskError::Unreadable(shortened(message, MOST_WORDS)),
+            Some(message) => AskError::Unreadable(message.to_owned()),
             None => AskError::Unreadable("it holds no choice".to_owned()),
         });
     };
@@ -71,7 +67,7 @@ fn content(value: &Value) -> Result<String, AskError> {
         return Ok(text);
     }
     if let Some(refusal) = choice.pointer("/message/refusal").and_then(Value::as_str) {
-        return Err(AskError::ModelRefused(shortened(refusal, MOST_WORDS)));
+        return Err(AskError::ModelRefused(refusal.to_owned()));
     }
     let thoughts = ["/message/reasoning_content", "/message/reasoning"];
     let thought = thoughts.iter().any(|place| {

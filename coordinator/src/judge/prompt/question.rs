@@ -5,7 +5,7 @@ use mcproctor_proto::turn::Turn;
 
 use super::evidence::{bounded, calls, conversation, notes};
 use super::fence::{GIVEN, MATERIAL, Part, joined};
-use crate::judge::verdict::shortened;
+use crate::cut::shortened;
 use crate::record::TestCaseRecord;
 use mcproctor_proto::redact::Redactor;
 
