@@ -84,6 +84,11 @@ impl Conversation {
         }
     }
 
+    /// Whether the model would answer once more, as far as is known.
+    pub fn model_answers(&self) -> bool {
+        self.traffic.refusal.is_none() && self.traffic.limited_requests == 0
+    }
+
     /// Whether nothing that was seen so far can stop or slow the run: the last turn came to its own end, no refusal of the
     /// model stands, and no server asked for a login.
     pub fn is_untroubled(&self) -> bool {
@@ -132,8 +137,7 @@ impl Conversation {
         self.exposures = report.exposures;
         self.traffic = report.traffic;
 
-        let able = ended_well && self.traffic.refusal.is_none() && self.traffic.limited_requests == 0;
-        let goes_on = able && worth_talking_on(case, &self.observed());
+        let goes_on = ended_well && self.model_answers() && worth_talking_on(case, &self.observed());
         let left: Vec<usize> = (0..case.answers.len())
             .filter(|place| !self.sent.contains(place))
             .collect();

@@ -35,8 +35,9 @@ pub struct Recorded<'a> {
 /// Judges an attempt against the test case as it is now.
 ///
 /// What was invalid or aborted stays so, and so does a failure that no expectation decided: an error of the agent, time
-/// that was up. `calls_in_full` is the evidence of its calls, where [`compares_arguments`](crate::validation::compares_arguments) asks for it. A tone that gates is known
-/// only where it was judged by the same rubric, of the same conversation.
+/// that was up. `calls_in_full` is the evidence of its calls, where
+/// [`compares_arguments`](crate::validation::compares_arguments) asks for it. A tone that gates is known only where it was judged
+/// by the same rubric, of the same conversation.
 pub fn grade_attempt(then: Recorded<'_>, case: &TestCaseRecord, calls_in_full: Option<&[u8]>) -> Graded {
     let was = then.case;
     let mut conversation = Conversation::of_record(&then.record);
@@ -63,6 +64,15 @@ pub fn grade_attempt(then: Recorded<'_>, case: &TestCaseRecord, calls_in_full: O
     }
     match course(&conversation, was, case) {
         Course::Same => {}
+        Course::Shorter(_)
+            if case.expectations.max_duration_seconds.is_some() && conversation.traffic.waiting_ms > 0 =>
+        {
+            return not_comparable(
+                record,
+                judgement,
+                "nobody knows in which turn the agent waited for the model",
+            );
+        }
         Course::Shorter(turns) => {
             conversation = conversation.first_turns(turns);
             record.expectations = check(case, &conversation.observed());

@@ -37,7 +37,7 @@ pub(super) fn course(conversation: &Conversation, was: &TestCaseRecord, case: &T
     for (index, turn) in conversation.turns.iter().enumerate() {
         let so_far = conversation.first_turns(index + 1);
         let next = conversation.turns.get(index + 1).map(|next| next.prompt.as_str());
-        let able = turn.ending == TurnEnding::Completed && (next.is_some() || conversation.traffic.refusal.is_none());
+        let able = turn.ending == TurnEnding::Completed && (next.is_some() || conversation.model_answers());
         let goes_on = able && !left.is_empty() && worth_talking_on(case, &so_far.observed());
         let step = match (next, case.answer_choice) {
             (None, _) if !goes_on => Step::Ends,
