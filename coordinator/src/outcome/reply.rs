@@ -113,7 +113,7 @@ const SOMETHING_MORE: [&str; 8] = [
 ];
 
 /// Ways to say that one cannot or will not.
-const DECLINING: [&str; 39] = [
+const DECLINING: [&str; 38] = [
     "i can't",
     "i cannot",
     "i can not",
@@ -152,7 +152,6 @@ const DECLINING: [&str; 39] = [
     "i give up",
     "i refuse",
     "unfortunately, i am not",
-    "is not offered to me",
 ];
 
 /// What may follow `I can't` or `I won't` without giving anything up.
@@ -348,7 +347,6 @@ mod tests {
             "I'm sorry, but I can’t do this.",
             "Unfortunately, I don't have access to weather data. You could look at a website.",
             "I looked at the tools. There is none for this, so I am unable to answer.",
-            "The tool get_tides is not offered to me.",
             "I won't do that.",
             "I can't believe it, but I can't do that.",
             "I'm sorry, I can't help with that. Is there anything else I can do?",

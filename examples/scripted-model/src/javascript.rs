@@ -15,7 +15,7 @@ pub(crate) fn calls(calls: &[(&str, &Value)]) -> String {
 const find = (name) => ALL_TOOLS.map((tool) => tool.name).find((full) => full === name || full.endsWith("__" + name));
 const call = async ([name, input]) => {{
   const full = find(name);
-  if (!full) return `The tool ${{name}} is not offered to me.`;
+  if (!full) return `I cannot call ${{name}}: it is not offered to me.`;
   try {{ const result = await tools[full](input); return result?.structuredContent ?? result; }} catch (error) {{ return String(error); }}
 }};
 for (const result of await Promise.all({wanted}.map(call))) text(result);

@@ -26,7 +26,7 @@ pub(crate) struct Missing(String);
 impl Missing {
     /// What the model says then.
     pub(crate) fn text(&self) -> String {
-        format!("The tool {} is not offered to me.", self.0)
+        format!("I cannot call {}: it is not offered to me.", self.0)
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_tool_that_nobody_offers_is_said_and_not_called() {
         let missing = resolved(&[call("list")], &[]).unwrap_err();
-        assert_eq!(missing.text(), "The tool list is not offered to me.");
+        assert_eq!(missing.text(), "I cannot call list: it is not offered to me.");
     }
 
     #[test]

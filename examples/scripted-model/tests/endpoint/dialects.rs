@@ -234,6 +234,6 @@ async fn responses_search_for_a_tool_that_is_held_back_and_then_call_it() {
         .json();
     assert_eq!(
         in_vain["output"][0]["content"][0]["text"],
-        "The tool get_current_weather is not offered to me."
+        "I cannot call get_current_weather: it is not offered to me."
     );
 }
