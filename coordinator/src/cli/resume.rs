@@ -20,7 +20,8 @@ pub(super) struct Earlier {
     pub(super) usual_cost: Option<UsualCost>,
 }
 
-/// The run that was asked for, or the newest one that was not graded from another. `None` when it cannot be read: the run itself then says why.
+/// The run that was asked for, or the newest one that was not graded from another. `None` when it cannot be read: the run
+/// itself then says why.
 pub(super) fn find(out_dir: &Path, asked: Option<&str>) -> Option<Earlier> {
     let reader = Reader::open(out_dir).ok()?;
     let id = match asked {

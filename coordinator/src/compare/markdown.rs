@@ -1,7 +1,7 @@
 //! For a pull request or a CI summary.
 
 use super::Comparison;
-use super::view::{CaseView, ComparisonView, LeftOutView, QuestionView, Row, Table, ToolView, View};
+use super::view::{CaseView, ComparisonView, LEADS, LeftOutView, QuestionView, Row, Table, ToolView, View};
 use crate::markdown::{Document, Section, code, head, row};
 
 /// Names are cut here.
@@ -109,9 +109,9 @@ fn answer(question: &QuestionView) -> Section {
 
 fn cases(comparison: &ComparisonView, most_rows: usize) -> Section {
     let lead = if comparison.any_lead() {
-        " A lead (Benjamini-Hochberg, q up to .10) is where to look next; one in ten is there by chance."
+        format!(" {LEADS}")
     } else {
-        ""
+        String::new()
     };
     let line = |case: &CaseView| {
         row(&[

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 use super::Comparison;
-use super::view::{ComparisonView, QuestionView, Row, View};
+use super::view::{ComparisonView, LEADS, QuestionView, Row, View};
 
 /// The comparisons as plain text. Names and descriptions are made harmless for a terminal.
 pub fn text(comparisons: &[Comparison], notices: &[String], margin: f64) -> String {
@@ -87,10 +87,7 @@ fn write_cases(out: &mut String, comparison: &ComparisonView) {
     });
     table(out, header, rows);
     if comparison.any_lead() {
-        line(
-            out,
-            "  A lead (Benjamini-Hochberg, q up to .10) is where to look next; one in ten is there by chance.",
-        );
+        line(out, &format!("  {LEADS}"));
     }
     for case in &comparison.left_out {
         line(out, &format!("  left out: {}: {}", case.name, case.why));

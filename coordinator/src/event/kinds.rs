@@ -21,6 +21,17 @@ pub struct AttemptKey {
     pub attempt: u32,
 }
 
+impl AttemptKey {
+    /// The key of a stored attempt.
+    pub fn of(record: &AttemptRecord) -> Self {
+        Self {
+            cell: record.cell,
+            iteration: record.iteration,
+            attempt: record.attempt,
+        }
+    }
+}
+
 /// One thing that happened. `at` of the envelope is milliseconds of Unix time.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -125,6 +136,17 @@ pub enum Event {
 }
 
 impl Event {
+    /// That an attempt is over.
+    pub fn finished(record: &AttemptRecord) -> Self {
+        Self::AttemptFinished {
+            key: AttemptKey::of(record),
+            outcome: record.outcome,
+            reason: record.reason.clone(),
+            last: record.last,
+            duration_ms: record.duration_ms,
+        }
+    }
+
     /// That an attempt was judged; `None` when the judgement holds no opinion.
     pub fn judged(key: AttemptKey, attempt: &AttemptRecord, judgement: &Judgement) -> Option<Self> {
         let opinion = judgement.opinion.as_ref()?;

@@ -63,18 +63,8 @@ impl Progress {
         let mut failed = None;
         reader.for_each_attempt(&run.id, AttemptFilter::RESULTS, &mut |attempt| {
             invalid += u64::from(matches!(attempt.outcome, Outcome::Invalid(_)));
-            let key = AttemptKey {
-                cell: attempt.cell,
-                iteration: attempt.iteration,
-                attempt: attempt.attempt,
-            };
-            events.say(Event::AttemptFinished {
-                key,
-                outcome: attempt.outcome,
-                reason: attempt.reason.clone(),
-                last: true,
-                duration_ms: attempt.duration_ms,
-            });
+            let key = AttemptKey::of(&attempt);
+            events.say(Event::finished(&attempt));
             if run.judge.is_none() {
                 return std::ops::ControlFlow::Continue(());
             }

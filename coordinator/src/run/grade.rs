@@ -176,11 +176,11 @@ async fn store_iteration(
     for (record, judgement) in attempts {
         store.put_attempt(run, 1, &record).await?;
         if !judgement.is_empty() {
-            store.put_judgement(run, key_of(&record), &judgement).await?;
+            store.put_judgement(run, AttemptKey::of(&record), &judgement).await?;
         }
         if record.last {
-            let judged = Event::judged(key_of(&record), &record, &judgement);
-            events.say(finished(record));
+            let judged = Event::judged(AttemptKey::of(&record), &record, &judgement);
+            events.say(Event::finished(&record));
             judged.into_iter().for_each(|event| events.say(event));
         }
     }
@@ -204,24 +204,6 @@ fn graded_run(then: &RunRecord, cases: &[TestCase], pairing: &Pairing, now_unix_
         notices,
         graded_from: Some(then.id.clone()),
         ..then.clone()
-    }
-}
-
-fn finished(record: AttemptRecord) -> Event {
-    Event::AttemptFinished {
-        key: key_of(&record),
-        outcome: record.outcome,
-        reason: record.reason,
-        last: record.last,
-        duration_ms: record.duration_ms,
-    }
-}
-
-fn key_of(record: &AttemptRecord) -> AttemptKey {
-    AttemptKey {
-        cell: record.cell,
-        iteration: record.iteration,
-        attempt: record.attempt,
     }
 }
 
@@ -296,7 +278,7 @@ fn judge(
     was: &TestCaseRecord,
     case: &TestCaseRecord,
 ) -> Graded {
-    let judgement = reader.judgement(&then.id, key_of(&attempt), None);
+    let judgement = reader.judgement(&then.id, AttemptKey::of(&attempt), None);
     let judgement = judgement.ok().flatten().unwrap_or_default();
     if !attempt.last {
         return Graded {

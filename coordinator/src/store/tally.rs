@@ -34,11 +34,6 @@ impl CellTally {
         self.failed.values().sum()
     }
 
-    /// Iterations that stayed invalid.
-    pub fn invalid_total(&self) -> u64 {
-        self.invalid.values().sum()
-    }
-
     fn add(&mut self, outcome: Outcome, last: bool, number: u64, duration_ms: u64) {
         self.attempts += number;
         self.duration_ms = self.duration_ms.saturating_add(duration_ms);

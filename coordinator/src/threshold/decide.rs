@@ -123,7 +123,7 @@ pub fn out_of_reach(thresholds: &Thresholds, test_cases: usize, iterations: u32)
     asked.into_iter().find_map(|(key, asked)| {
         let (threshold, best) = asked?;
         match best {
-            Some(best) if best >= threshold.get() => None,
+            best if meets(best, threshold) => None,
             Some(best) => Some(format!(
                 "run.thresholds.{key}: {threshold} cannot be reached on the range's lower end: if all iterations pass, \
                  it is {:.1}%; raise the iterations, lower the threshold, or try it out with --no-thresholds",

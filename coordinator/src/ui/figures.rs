@@ -2,11 +2,8 @@
 
 use super::model::View;
 use crate::outcome::InvalidCause;
-use crate::stats::wilson;
+use crate::stats::{SMALLEST_N_WITH_A_RATE, wilson};
 use crate::words::{counted, percent_range};
-
-/// Fewest decided iterations for which a percentage is said.
-const SMALLEST_N_FOR_A_RATE: u64 = 5;
 
 /// A duration as a clock shows it: `0:42`, `12:03`, `1:02:03`.
 pub(super) fn clock(ms: i64) -> String {
@@ -59,7 +56,7 @@ fn range(passed: u64, n: u64) -> Option<String> {
 /// `100% pass [61–100%, N=6]`; with an N below 5 only `[34–100%, N=2]`; `None` when nothing is decided.
 pub(super) fn rate(passed: u64, n: u64) -> Option<String> {
     let range = range(passed, n)?;
-    Some(if n < SMALLEST_N_FOR_A_RATE {
+    Some(if n < SMALLEST_N_WITH_A_RATE {
         format!("[{range}, N={n}]")
     } else {
         format!("{}% pass [{range}, N={n}]", percent(passed, n))
@@ -78,7 +75,7 @@ pub(super) fn live_rate(passed: u64, n: u64) -> Option<String> {
 
 /// `96% [94–97%]` for places where the counts stand beside it; `None` with an N below 5.
 pub(super) fn short_rate(passed: u64, n: u64) -> Option<String> {
-    if n < SMALLEST_N_FOR_A_RATE {
+    if n < SMALLEST_N_WITH_A_RATE {
         return None;
     }
     Some(format!("{}% [{}]", percent(passed, n), range(passed, n)?))

@@ -305,7 +305,7 @@ async fn tallies_count_results_by_cause_and_retries_apart() {
         (
             first.passed,
             first.failed_total(),
-            first.invalid_total(),
+            first.invalid.values().sum::<u64>(),
             first.attempts
         ),
         (2, 2, 1, 8)

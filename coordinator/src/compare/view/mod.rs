@@ -11,3 +11,4 @@ pub(super) use case::CaseView;
 pub(super) use page::{ComparisonView, LeftOutView, Row, Table, View};
 pub(super) use question::QuestionView;
 pub(super) use tool::ToolView;
+pub(super) use words::LEADS;

@@ -1,5 +1,9 @@
 //! Sentences.
 
+/// What a lead is.
+pub(in crate::compare) const LEADS: &str =
+    "A lead (Benjamini-Hochberg, q up to .10) is where to look next; one in ten is there by chance.";
+
 use crate::stats::compare::{Detectable, Verdict};
 use crate::words::percent;
 

@@ -176,7 +176,7 @@ impl Task {
             // Before anybody hears of the attempt: whoever judges it goes on from what was said already.
             if matches!(result, Ok(PutAttempt::Accepted))
                 && !said.is_empty()
-                && let Err(error) = store.put_judgement(&run, key_of(&record), &said).await
+                && let Err(error) = store.put_judgement(&run, AttemptKey::of(&record), &said).await
             {
                 result = Err(error);
             }
@@ -217,14 +217,6 @@ impl Task {
             calls_in_full: None,
         };
         self.conclude(last, Ended::Lost);
-    }
-}
-
-fn key_of(record: &AttemptRecord) -> AttemptKey {
-    AttemptKey {
-        cell: record.cell,
-        iteration: record.iteration,
-        attempt: record.attempt,
     }
 }
 
