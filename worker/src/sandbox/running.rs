@@ -264,6 +264,11 @@ impl RunningProcess {
             writer.abort();
         }
         let leftovers = self.sweep().await;
+        let overuse = match (&self.overuse, &mut self.disk) {
+            (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
+            (overuse, _) => overuse.clone(),
+        };
+        // Nothing is awaited from here on: a word is heard only once, and whoever waits may stop waiting at any await.
         let stderr_tail = tail::last_text(&self.stderr, self.stderr_start, STDERR_TAIL).unwrap_or_default();
         let (code, signal, inner_leftovers, sandbox_fault, told_of_memory) =
             match self.listener.as_mut().and_then(Listener::word) {
@@ -277,10 +282,6 @@ impl RunningProcess {
                 Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason), false),
                 None => (status.code(), status.signal(), 0, self.silence(status), false),
             };
-        let overuse = match (self.overuse.take(), &mut self.disk) {
-            (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
-            (overuse, _) => overuse,
-        };
         let sandbox_fault = sandbox_fault.or(overuse);
         #[cfg(target_os = "linux")]
         let out_of_memory = {

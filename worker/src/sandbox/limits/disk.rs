@@ -5,15 +5,21 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinHandle;
+
 /// How often is looked. One file cannot grow past the limit in between, but many can.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Watches the folders of one agent.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::sandbox) struct DiskWatch {
     folders: Vec<PathBuf>,
     limit: u64,
     looked: Instant,
+    /// A look that is under way: whoever waits for it may stop waiting, and wait for it again.
+    looking: Option<JoinHandle<bool>>,
+    /// Whether that is the last one, when nothing changes any more.
+    last: bool,
 }
 
 impl DiskWatch {
@@ -23,26 +29,37 @@ impl DiskWatch {
             folders,
             limit,
             looked: Instant::now(),
+            looking: None,
+            last: false,
         }
     }
 
     /// Why the agent has to be ended, if it has. Looks only when it is time to.
     pub(in crate::sandbox) async fn exceeded(&mut self) -> Option<String> {
-        if self.looked.elapsed() < INTERVAL {
+        if self.looking.is_none() && self.looked.elapsed() < INTERVAL {
             return None;
         }
-        let (folders, limit) = (self.folders.clone(), self.limit);
-        let over = tokio::task::spawn_blocking(move || used(&folders, limit) > limit)
-            .await
-            .unwrap_or(false);
-        self.looked = Instant::now();
-        over.then(|| self.reason())
+        self.look().await
     }
 
     /// The same at the end, when nothing changes any more.
     pub(in crate::sandbox) async fn exceeded_at_the_end(&mut self) -> Option<String> {
-        self.looked = self.looked.checked_sub(INTERVAL).unwrap_or(self.looked);
-        self.exceeded().await
+        if !self.last {
+            // One that began before may have missed something.
+            self.last = true;
+            self.looking = None;
+        }
+        self.look().await
+    }
+
+    async fn look(&mut self) -> Option<String> {
+        let looking = self.looking.get_or_insert_with(|| {
+            let (folders, limit) = (self.folders.clone(), self.limit);
+            tokio::task::spawn_blocking(move || used(&folders, limit) > limit)
+        });
+        let over = looking.await.unwrap_or(false);
+        (self.looking, self.looked) = (None, Instant::now());
+        over.then(|| self.reason())
     }
 
     fn reason(&self) -> String {
@@ -76,6 +93,19 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_look_that_nobody_waits_for_any_more_is_not_lost_and_not_begun_again() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), vec![1; 100_000]).unwrap();
+        let mut watch = DiskWatch::new(vec![folder.path().to_owned()], 1_000);
+        for _ in 0..3 {
+            // Polled once, and dropped.
+            let _ = futures_util::FutureExt::now_or_never(watch.exceeded_at_the_end());
+        }
+        let told = watch.exceeded_at_the_end().await;
+        assert!(told.is_some());
+    }
 
     #[test]
     fn counts_what_lies_on_the_disk_and_follows_no_link() {
