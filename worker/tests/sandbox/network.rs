@@ -102,6 +102,7 @@ for name, kind in {'stream': 1, 'seqpacket': 5, 'datagram': 2}.items():
 attempt('upper-half', lambda: call(41, ctypes.c_long(2 | 1 << 32), ctypes.c_long(2), 0))
 attempt('x32', lambda: call(0x40000000 + 41, 2, 2, 0))
 attempt('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))
+attempt('listen', lambda: socket.socket().listen())
 ";
     let ran = seat.python(program, &[]).await;
     for line in ["tcp ok", "tcp6 ok", "pair-stream ok", "pair-seqpacket ok"] {
@@ -120,6 +121,7 @@ attempt('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))
         "alg",
         "pair-datagram",
         "bind",
+        "listen",
     ];
     for name in refused {
         ran.assert_line(&format!("{name} EACCES"));

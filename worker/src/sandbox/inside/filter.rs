@@ -127,6 +127,8 @@ fn refused_sockets(sockets: Sockets) -> Result<Rules, InsideError> {
             let mut pair = vec![none_of(0, &[libc::AF_UNIX])?];
             pair.extend(other_types(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET])?);
             rules.insert(libc::SYS_socketpair, pair);
+            // Landlock judges bind(2); a socket that was never bound gets a port, at every address, from listen(2).
+            rules.insert(libc::SYS_listen, Vec::new());
             // Data in the first packet connects without connect(2), which is where Landlock looks.
             for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
                 let fast_open = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
