@@ -13,6 +13,10 @@ pub(super) fn lay_on(limits: &OwnLimits) -> io::Result<()> {
         (Resource::Nproc, limits.processes),
         (Resource::Core, Some(0)),
     ];
+    // A write past the limit is to fail, not to end the program (setrlimit(2), RLIMIT_FSIZE). What is ignored stays so in what
+    // it starts.
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     for (resource, limit) in given {
         if let Some(limit) = limit {
             setrlimit(
