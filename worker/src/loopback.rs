@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// How long to wait when no connection can be accepted: out of file descriptors, most likely, until some come back.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts connections and has each request answered, until `stop`; then every connection is closed.
 pub(crate) async fn serve<Answer, Answered, Content>(listener: TcpListener, answer: Answer, stop: CancellationToken)

@@ -267,7 +267,7 @@ fn named_files(agent: &Agent) -> Vec<PathBuf> {
     let arguments = agent.args.iter().chain(command.resume_args.iter().flatten());
     let mut files: Vec<PathBuf> = arguments
         .map(PathBuf::from)
-        .filter(|path| path.is_absolute() && path.parent().is_some() && path.exists())
+        .filter(|path| path.is_absolute() && path.is_file())
         .collect();
     files.sort();
     files.dedup();

@@ -8,6 +8,11 @@ use std::path::Path;
 use tokio::net::{TcpStream, UnixListener};
 use tokio::task::AbortHandle;
 
+use crate::loopback::ACCEPT_PAUSE;
+
+/// More connections than any agent has open at once; further ones wait until one of them ends.
+const MOST: usize = 256;
+
 /// Carries until it is dropped.
 #[derive(Debug)]
 pub(super) struct OuterWay(AbortHandle);
@@ -27,8 +32,11 @@ impl OuterWay {
             let mut connections = tokio::task::JoinSet::new();
             loop {
                 tokio::select! {
-                    accepted = listener.accept() => {
-                        let Ok((mut inside, _)) = accepted else { continue };
+                    accepted = listener.accept(), if connections.len() < MOST => {
+                        let Ok((mut inside, _)) = accepted else {
+                            tokio::time::sleep(ACCEPT_PAUSE).await;
+                            continue;
+                        };
                         connections.spawn(async move {
                             let Ok(mut outside) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await else {
                                 return;

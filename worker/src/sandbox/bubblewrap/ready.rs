@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use super::arguments::NAMESPACES;
-use crate::sandbox::ability::Unavailable;
+use crate::sandbox::ability::{self, Unavailable};
 
 /// The program.
 const PROGRAM: &str = "bwrap";
@@ -26,6 +26,7 @@ pub(in crate::sandbox) fn ready() -> Result<PathBuf, Unavailable> {
 }
 
 fn try_it() -> Result<PathBuf, Unavailable> {
+    ability::filter()?;
     let program = find().ok_or_else(|| {
         Unavailable::new(
             "the program `bwrap` is not installed",

@@ -5,12 +5,16 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use super::error::InsideError;
 use crate::sandbox::plan::Way;
 
 /// Enough for copying; there are two threads for each connection.
 const STACK: usize = 128 * 1024;
+
+/// How long to wait when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A port that listens, and where it leads.
 #[derive(Debug)]
@@ -38,7 +42,11 @@ pub(super) fn carry(ways: Vec<Listening>) {
         // Without a thread the agent finds its server silent, which the exposure tells.
         let _ = spawn(move || {
             for connection in way.port.incoming() {
-                let Ok(inside) = connection else { continue };
+                let Ok(inside) = connection else {
+                    // Out of descriptors, most likely, until some come back.
+                    thread::sleep(PAUSE);
+                    continue;
+                };
                 let Ok(outside) = UnixStream::connect(&way.socket) else {
                     continue;
                 };
