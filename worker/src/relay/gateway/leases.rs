@@ -19,7 +19,7 @@ pub(super) struct Leases {
 }
 
 /// The account of one attempt.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Held {
     /// The newest epoch that was shown.
     pub(super) epoch: u64,

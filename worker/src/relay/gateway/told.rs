@@ -3,42 +3,47 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use mcproctor_proto::id::{AttemptId, RunId};
 use mcproctor_proto::tokens::ModelUsage;
 use serde_json::{Value, json};
 
 use super::super::server::now;
 use super::answer::Desk;
+use super::leases::Held;
 
 impl Desk {
     /// What was used since the start, in all and by every attempt that is still known.
     pub(super) fn told(&self) -> Value {
-        // One lock at a time: requests take them one after another, too.
-        let attempts: Vec<Value> = {
+        // One lock at a time: nobody who asks a model waits for this.
+        let known: Vec<_> = {
             let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-            leases
-                .iter()
-                .map(|(run, attempt, held)| {
-                    let traffic = held
-                        .ledger
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .traffic(now());
-                    json!({
-                        "run": run,
-                        "attempt": attempt,
-                        "epoch": held.epoch,
-                        "model": held.model,
-                        "expiresAtUnixS": held.expires_at_unix_s,
-                        "requests": traffic.requests,
-                        "succeeded": traffic.succeeded,
-                        "limitedRequests": traffic.limited_requests,
-                        "heldMs": traffic.held_ms,
-                        "usage": traffic.usage,
-                        "requestsWithoutUsage": traffic.requests_without_usage,
-                    })
-                })
-                .collect()
+            let copied =
+                |(run, attempt, held): (&RunId, &AttemptId, &Held)| (run.clone(), attempt.clone(), held.clone());
+            leases.iter().map(copied).collect()
         };
+        let attempts: Vec<Value> = known
+            .into_iter()
+            .map(|(run, attempt, held)| {
+                let traffic = held
+                    .ledger
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .traffic(now());
+                json!({
+                    "run": run,
+                    "attempt": attempt,
+                    "epoch": held.epoch,
+                    "model": held.model,
+                    "expiresAtUnixS": held.expires_at_unix_s,
+                    "requests": traffic.requests,
+                    "succeeded": traffic.succeeded,
+                    "limitedRequests": traffic.limited_requests,
+                    "heldMs": traffic.held_ms,
+                    "usage": traffic.usage,
+                    "requestsWithoutUsage": traffic.requests_without_usage,
+                })
+            })
+            .collect();
         let (usage, without_usage, tokens) = {
             let tally = self.purse.tally();
             let usage: Vec<ModelUsage> = tally.by_model().cloned().collect();
