@@ -96,13 +96,19 @@ impl Budget {
     }
 
     /// The attempt is over. What nobody knows of it counts as all that was set aside, because it may have used that.
-    pub fn settle(&mut self, attempt: &AttemptId, spent: Spent) {
+    /// `ran_out` when it was refused more.
+    pub fn settle(&mut self, attempt: &AttemptId, spent: Spent, ran_out: bool) {
         if let Some(pot) = &mut self.tokens {
-            pot.settle(attempt, spent.tokens);
+            pot.settle(attempt, spent.tokens, ran_out);
         }
         if let Some(pot) = &mut self.nano_usd {
-            pot.settle(attempt, spent.cost_usd.map(nano));
+            pot.settle(attempt, spent.cost_usd.map(nano), ran_out);
         }
+    }
+
+    /// Whether anything is limited.
+    pub fn limits_anything(&self) -> bool {
+        self.tokens.is_some() || self.nano_usd.is_some()
     }
 }
 
@@ -157,7 +163,7 @@ mod tests {
             assert_eq!(budget.reserve(&id(n)), Ok(()));
         }
         assert_eq!(budget.reserved_for(&id(1)), Reserved::default());
-        budget.settle(&id(1), spent(u64::MAX, 1e9));
+        budget.settle(&id(1), spent(u64::MAX, 1e9), false);
         assert_eq!(budget.reserve(&id(1)), Ok(()));
     }
 
@@ -178,7 +184,7 @@ mod tests {
             Reserved::default(),
             "no half of it is set aside"
         );
-        budget.settle(&id(1), spent(10, 0.015));
+        budget.settle(&id(1), spent(10, 0.015), false);
         assert_eq!(
             budget.reserve(&id(2)),
             Err(Short::Reached {
@@ -213,6 +219,7 @@ mod tests {
                 tokens: Some(5),
                 cost_usd: None,
             },
+            false,
         );
         assert_eq!(budget.reserve(&id(2)), Ok(()), "as usual as half of all");
         assert_eq!(budget.reserved_for(&id(2)).cost_usd, Some(0.5));

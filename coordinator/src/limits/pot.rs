@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use mcproctor_proto::id::AttemptId;
 
-/// How many times the largest attempt so far is set aside for the next one. One that uses up what was set aside is the
-/// largest, so the next try gets twice as much.
+/// How many times the largest attempt so far is set aside for the next one, or what was not enough for one.
 const HEADROOM: u64 = 2;
 
 /// What is limited, spent and set aside.
@@ -18,6 +17,8 @@ pub(super) struct Pot {
     /// Attempts that spent anything.
     attempts: u64,
     largest: u64,
+    /// The most that was set aside for an attempt and was not enough, whatever that attempt came to in the end.
+    too_little: u64,
     reserved: HashMap<AttemptId, u64>,
 }
 
@@ -40,6 +41,7 @@ impl Pot {
             spent: 0,
             attempts: 0,
             largest: 0,
+            too_little: 0,
             reserved: HashMap::new(),
         }
     }
@@ -48,7 +50,7 @@ impl Pot {
     ///
     /// The last attempts of a run get what is left, as long as an attempt like those before may fit into it.
     pub(super) fn room(&self) -> Room {
-        let wanted = match self.largest {
+        let wanted = match self.largest.max(self.too_little) {
             0 => self.guess,
             largest => largest.saturating_mul(HEADROOM),
         };
@@ -57,7 +59,7 @@ impl Pot {
             Room::For(wanted)
         } else if !self.reserved.is_empty() {
             Room::Later
-        } else if left >= self.usual() {
+        } else if left >= self.usual() && left > self.too_little {
             Room::For(left)
         } else {
             Room::None
@@ -89,10 +91,14 @@ impl Pot {
         self.reserved.get(attempt).copied()
     }
 
-    /// The attempt is over and used `known`, or nobody knows how much: then all that it was allowed.
-    pub(super) fn settle(&mut self, attempt: &AttemptId, known: Option<u64>) {
-        let reserved = self.reserved.remove(attempt);
-        self.spend(known.unwrap_or_else(|| reserved.unwrap_or(0)));
+    /// The attempt is over and used `known`, or nobody knows how much: then all that it was allowed. `ran_out` when it was
+    /// refused more.
+    pub(super) fn settle(&mut self, attempt: &AttemptId, known: Option<u64>, ran_out: bool) {
+        let reserved = self.reserved.remove(attempt).unwrap_or(0);
+        if ran_out {
+            self.too_little = self.too_little.max(reserved);
+        }
+        self.spend(known.unwrap_or(reserved));
     }
 
     /// Something was used.
@@ -135,8 +141,8 @@ mod tests {
         assert_eq!(reserve(&mut pot, 2), Room::For(300));
         assert_eq!(reserve(&mut pot, 3), Room::For(300));
         assert_eq!(reserve(&mut pot, 4), Room::Later, "100 are left");
-        pot.settle(&id(1), Some(40));
-        pot.settle(&id(2), Some(50));
+        pot.settle(&id(1), Some(40), false);
+        pot.settle(&id(2), Some(50), false);
         assert_eq!(reserve(&mut pot, 4), Room::For(100), "twice 50");
     }
 
@@ -144,10 +150,27 @@ mod tests {
     fn an_attempt_that_used_up_what_it_had_gets_twice_as_much() {
         let mut pot = Pot::new(10_000, 300);
         reserve(&mut pot, 1);
-        pot.settle(&id(1), Some(320));
+        pot.settle(&id(1), Some(320), false);
         assert_eq!(reserve(&mut pot, 2), Room::For(640));
-        pot.settle(&id(2), Some(700));
+        pot.settle(&id(2), Some(700), false);
         assert_eq!(pot.room(), Room::For(1_400));
+    }
+
+    #[test]
+    fn what_was_not_enough_is_not_set_aside_again_whatever_it_came_to() {
+        let mut pot = Pot::new(3_000, 300);
+        reserve(&mut pot, 1);
+        // The model that answered costs nothing.
+        pot.settle(&id(1), Some(0), true);
+        assert_eq!(reserve(&mut pot, 2), Room::For(600));
+        pot.settle(&id(2), Some(0), true);
+        assert_eq!(reserve(&mut pot, 3), Room::For(1_200));
+        pot.settle(&id(3), Some(0), true);
+        assert_eq!(reserve(&mut pot, 4), Room::For(2_400));
+        pot.settle(&id(4), Some(0), true);
+        assert_eq!(reserve(&mut pot, 5), Room::For(3_000), "all that there is");
+        pot.settle(&id(5), Some(0), true);
+        assert_eq!(pot.room(), Room::None, "more than there is");
     }
 
     #[test]
@@ -159,9 +182,9 @@ mod tests {
             "the guess is larger than the limit"
         );
         assert_eq!(pot.room(), Room::Later);
-        pot.settle(&id(1), Some(40));
+        pot.settle(&id(1), Some(40), false);
         assert_eq!(reserve(&mut pot, 2), Room::For(60));
-        pot.settle(&id(2), Some(30));
+        pot.settle(&id(2), Some(30), false);
         assert_eq!(pot.room(), Room::None, "30 are left, 35 is usual");
     }
 
@@ -169,7 +192,7 @@ mod tests {
     fn what_nobody_knows_counts_as_all_that_was_allowed() {
         let mut pot = Pot::new(1_000, 300);
         reserve(&mut pot, 1);
-        pot.settle(&id(1), None);
+        pot.settle(&id(1), None, false);
         assert_eq!((pot.spent(), pot.room()), (300, Room::For(600)));
     }
 

@@ -65,7 +65,7 @@ impl fmt::Display for Limit {
         match self {
             Self::Tokens { tokens } => write!(f, "{tokens} tokens"),
             // Four digits show what a single cheap request costs.
-            Self::Cost { usd } if (usd * 100.0).fract() > 1e-9 => write!(f, "${usd:.4}"),
+            Self::Cost { usd } if (usd * 100.0 - (usd * 100.0).round()).abs() > 1e-9 => write!(f, "${usd:.4}"),
             Self::Cost { usd } => write!(f, "${usd:.2}"),
         }
     }
@@ -86,5 +86,6 @@ mod tests {
         limits.max_tokens = Some(1_000);
         assert_eq!(limits.in_words(), "at most $2.50, 1000 tokens and 60 requests a minute");
         assert_eq!(Limit::Cost { usd: 0.0125 }.to_string(), "$0.0125");
+        assert_eq!(Limit::Cost { usd: 0.29 }.to_string(), "$0.29");
     }
 }

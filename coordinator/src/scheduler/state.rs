@@ -182,9 +182,9 @@ impl State {
         self.budget.reserved_for(attempt)
     }
 
-    /// Tells what a running attempt has used, before its conclusion.
-    pub fn settle(&mut self, attempt: &AttemptId, spent: Spent) {
-        self.budget.settle(attempt, spent);
+    /// Tells what a running attempt has used, before its conclusion, and whether it was refused more.
+    pub fn settle(&mut self, attempt: &AttemptId, spent: Spent, ran_out: bool) {
+        self.budget.settle(attempt, spent, ran_out);
     }
 
     /// The part of the run's places that the worker has: its own, and all of them.
@@ -286,7 +286,12 @@ impl State {
         if matches!(verdict.outcome, Outcome::Passed | Outcome::Failed(_)) {
             self.grow();
         }
-        let last = match &verdict.next {
+        // Where nothing is limited, no more can be set aside: somebody else's limit is a fault like others.
+        let next = match &verdict.next {
+            Next::WithMore if !self.budget.limits_anything() => &Next::Again { slower: None },
+            next => next,
+        };
+        let last = match next {
             Next::Stands => verdict.outcome != Outcome::Aborted,
             Next::StopDispatch(_) => {
                 self.stopping = true;

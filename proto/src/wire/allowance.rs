@@ -28,6 +28,7 @@ impl TryFrom<v1::Allowance> for Allowance {
             (None, _) => None,
             // A limit that cannot be kept to is refused, not ignored.
             (Some(_), None) => return Err(Malformed::missing("price")),
+            (Some(usd), _) if !usd.is_finite() || usd < 0.0 => return Err(Malformed::unknown("cost_usd", usd)),
             (Some(usd), Some(price)) => Some(CostAllowance {
                 usd,
                 price: price.into(),

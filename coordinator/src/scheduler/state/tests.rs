@@ -243,7 +243,7 @@ fn end(state: &mut State, lease: &Lease, verdict: &Verdict, tokens: u64) -> Conc
         tokens: Some(tokens),
         cost_usd: None,
     };
-    state.settle(&lease.attempt, spent);
+    state.settle(&lease.attempt, spent, verdict.next == Next::WithMore);
     state.conclude(lease, verdict, 0)
 }
 
@@ -301,6 +301,20 @@ fn an_attempt_that_a_limit_ended_is_tried_again_with_twice_as_much_and_spends_no
         assert!(matches!(concluded, Conclusion::Accepted { last: false, .. }));
         allowed *= 2;
     }
+}
+
+#[test]
+fn where_nothing_is_limited_an_attempt_that_was_limited_is_a_fault_like_others() {
+    let mut state = state(1, 1, 1);
+    state.join("w", 1);
+    let limited = Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Limit),
+        reason: String::new(),
+        next: Next::WithMore,
+    };
+    let lease = leases(&state.dispatch(0)).pop().unwrap();
+    end(&mut state, &lease, &limited, 1);
+    assert_eq!(state.dispatch(0), [], "it is not tried again at once");
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl Task {
                 tokens: known.then(|| traffic.tokens().total()),
                 cost_usd: cost_usd.filter(|_| known),
             },
+            traffic.limited_requests > 0,
         );
         if let Some(reason) = self.cannot_be_kept(traffic) {
             self.stop_because(reason);
@@ -64,14 +65,18 @@ impl Task {
         }
         limits.max_cost_usd?;
         let prices = &self.work.prices;
-        let unpriced = traffic.usage.iter().find_map(|used| match used.model.as_deref() {
-            None => Some("a model without a name"),
-            Some(model) => prices.of(model).is_none().then_some(model),
-        })?;
-        Some(format!(
-            "{unpriced} answered, and its price is not known, so run.limits.maxCostUsd cannot be kept to; \
-             add it: `prices: {{{unpriced}: {{inputPerMillion: …, outputPerMillion: …}}}}`"
-        ))
+        let is_priced = |model: &str| prices.of(model).is_some();
+        let mut models = traffic.usage.iter().map(|used| used.model.as_deref());
+        Some(match models.find(|model| !model.is_some_and(is_priced))? {
+            Some(model) => format!(
+                "{model} answered, and its price is not known, so run.limits.maxCostUsd cannot be kept to; \
+                 add it: `prices: {{{model}: {{inputPerMillion: …, outputPerMillion: …}}}}`"
+            ),
+            None => {
+                "a model answered that did not name itself, so run.limits.maxCostUsd cannot be kept to; take it out"
+                    .to_owned()
+            }
+        })
     }
 
     /// A limit is reached: nothing runs and nothing more is given out.

@@ -12,6 +12,9 @@ use super::Task;
 /// What an attempt takes beside its turns at the most: to be set up, to upload, and for clocks that differ.
 const SLACK: Duration = Duration::from_mins(10);
 
+/// How long a rate may hold the requests of one attempt back. It extends turns without a bound; no evaluation waits longer.
+const HELD: Duration = Duration::from_hours(24);
+
 impl Task {
     /// The agent as its worker is told of it: one that goes through a gateway has a token for this lease in place of a key.
     pub(super) fn lent(&self, agent: &Agent, lease: &Lease, max_turns: u32, allowance: &Allowance) -> Agent {
@@ -22,7 +25,8 @@ impl Task {
         let Some(model) = gateway.models.get(&agent.name) else {
             return agent;
         };
-        let lasts = longest(self.work.turn_timeout, max_turns).as_secs();
+        let rated = self.work.limits.requests_per_minute.is_some();
+        let lasts = longest(self.work.turn_timeout, max_turns, rated).as_secs();
         let now_unix_s = u64::try_from(self.clock.now_unix_ms() / 1_000).unwrap_or(0);
         let token = gateway.token_key.sign(&Claims {
             run: self.work.run.id.clone(),
@@ -44,11 +48,11 @@ impl Task {
     }
 }
 
-/// The longest that an attempt can take, so that no token of a lease that still runs has expired. Each turn counts twice,
-/// because the time for which a rate holds its requests back extends it.
-fn longest(turn_timeout: Duration, max_turns: u32) -> Duration {
-    let turns = max_turns.max(1).saturating_mul(2);
-    turn_timeout.saturating_mul(turns).saturating_add(SLACK)
+/// The longest that an attempt takes, so that no token of a lease that still runs has expired.
+fn longest(turn_timeout: Duration, max_turns: u32, rated: bool) -> Duration {
+    let turns = turn_timeout.saturating_mul(max_turns.max(1).saturating_mul(2));
+    let held = if rated { HELD } else { Duration::ZERO };
+    turns.saturating_add(SLACK).saturating_add(held)
 }
 
 #[cfg(test)]
@@ -58,9 +62,10 @@ mod tests {
     #[test]
     fn a_token_outlives_every_turn_that_its_attempt_may_have() {
         let minutes = Duration::from_mins;
-        assert_eq!(longest(minutes(5), 1), minutes(20));
-        assert_eq!(longest(minutes(5), 3), minutes(40));
-        assert_eq!(longest(minutes(5), 0), minutes(20));
-        assert!(longest(Duration::MAX, u32::MAX) >= Duration::MAX);
+        assert_eq!(longest(minutes(5), 1, false), minutes(20));
+        assert_eq!(longest(minutes(5), 3, false), minutes(40));
+        assert_eq!(longest(minutes(5), 0, false), minutes(20));
+        assert_eq!(longest(minutes(5), 1, true), minutes(20) + HELD);
+        assert!(longest(Duration::MAX, u32::MAX, true) >= Duration::MAX);
     }
 }
