@@ -46,6 +46,9 @@ impl Folder {
         };
         make_private(base)?;
         let base = base.canonicalize().map_err(failed(base))?;
+        // Until its own lock is held, the sandbox is kept from being taken for one that nobody holds.
+        let making = File::open(&base).map_err(failed(&base))?;
+        making.lock_shared().map_err(failed(&base))?;
         let path = tempfile::Builder::new()
             .prefix(PREFIX)
             .rand_bytes(12)
@@ -112,12 +115,10 @@ impl Drop for Folder {
     }
 }
 
-/// Makes and locks the lock file. It gets its name once it is locked, so that nobody finds it unlocked.
+/// Makes and locks the lock file.
 fn hold(folder: &Path) -> io::Result<File> {
-    let unnamed = folder.join("lock-new");
-    let lock = File::create(&unnamed)?;
+    let lock = File::create(folder.join(LOCK))?;
     lock.lock()?;
-    fs::rename(&unnamed, folder.join(LOCK))?;
     Ok(lock)
 }
 
@@ -169,19 +170,7 @@ fn open_up(folder: &Path) {
 /// how many sandboxes were removed. Those of living workers are left alone.
 pub(super) fn remove_stale(base: &Path) -> usize {
     let mut removed = 0;
-    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
-        let path = entry.path();
-        remove_if_orphaned(&path);
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        let Ok(lock) = File::open(path.join(LOCK)) else {
-            continue;
-        };
-        if lock.try_lock().is_err() {
-            continue;
-        }
+    for path in held_by_nobody(base) {
         if let Some(marks) = Marks::of_folder(&path) {
             marks.kill_all();
         }
@@ -193,7 +182,32 @@ pub(super) fn remove_stale(base: &Path) -> usize {
         let _ = remove(&records_beside(&path));
         removed += usize::from(remove(&path).is_ok());
     }
+    for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+        remove_if_orphaned(&entry.path());
+    }
     removed
+}
+
+/// The sandboxes in `base` whose worker is dead. None where that cannot be told.
+fn held_by_nobody(base: &Path) -> Vec<PathBuf> {
+    // While this is held nobody is about to make a sandbox, so that one without a lock was left by a worker that died
+    // while it made or removed it.
+    let Ok(unmoved) = File::open(base) else {
+        return Vec::new();
+    };
+    if unmoved.lock().is_err() {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .filter(|path| match File::open(path.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        })
+        .collect()
 }
 
 /// Removes `path` if it holds what a worker recorded that died after the sandbox was removed.
@@ -257,11 +271,32 @@ mod tests {
         fs::write(lost.join(LOCK), "").unwrap();
         let (records, of_held) = (records_beside(&lost), held.beside().unwrap());
         fs::create_dir(&records).unwrap();
+        let begun = base.path().join("attempt-that-was-only-begun");
+        fs::create_dir(&begun).unwrap();
         fs::create_dir(base.path().join("something-else")).unwrap();
-        assert_eq!(remove_stale(base.path()), 1);
-        assert!(!lost.exists() && !records.exists());
+        assert_eq!(remove_stale(base.path()), 2);
+        assert!(!lost.exists() && !records.exists() && !begun.exists());
         assert!(held.path().exists() && of_held.path().exists());
         assert!(base.path().join("something-else").exists());
+    }
+
+    #[test]
+    fn a_sandbox_that_is_about_to_be_made_is_waited_for() {
+        let base = tempfile::tempdir().unwrap();
+        let making = File::open(base.path()).unwrap();
+        making.lock_shared().unwrap();
+        let path = base.path().join("attempt-about-to-be-made");
+        fs::create_dir(&path).unwrap();
+        let sweep = {
+            let base = base.path().to_owned();
+            std::thread::spawn(move || remove_stale(&base))
+        };
+        let lock = hold(&path).unwrap();
+        drop(making);
+        assert_eq!(sweep.join().unwrap(), 0);
+        assert!(path.exists());
+        drop(lock);
+        assert_eq!(remove_stale(base.path()), 1);
     }
 
     #[test]
