@@ -145,12 +145,16 @@ impl Recorder {
                 }
                 self.take(tap);
             }
-            self.queue
-                .open_calls
-                .store(self.pairing.open_count(), Ordering::Relaxed);
+            self.tell_open_calls();
             self.records.settled();
         }
         self.finish(Instant::now())
+    }
+
+    fn tell_open_calls(&self) {
+        self.queue
+            .open_calls
+            .store(self.pairing.open_count(), Ordering::Relaxed);
     }
 
     fn take(&mut self, tap: Tap) {
@@ -170,6 +174,8 @@ impl Recorder {
             Tap::Fault { at, what } => self.fault(self.us(at), what),
             Tap::Snapshot(reply) => {
                 let snapshot = self.snapshot();
+                // Who asks for both is told the same.
+                self.tell_open_calls();
                 // Whoever asked may have stopped waiting.
                 let _ = reply.send(snapshot);
             }
