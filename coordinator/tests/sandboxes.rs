@@ -9,7 +9,7 @@
 
 mod support;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use serde_json::{Value, json};
 
 use support::{Bed, MODEL_KEY, Results};
@@ -222,6 +222,75 @@ fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
         "{}",
         bed.results().reason()
     );
+}
+
+/// Lets this process, and what it starts, have few files open until dropped. Whoever wants to may raise it again.
+struct FewFiles(Rlimit);
+
+impl FewFiles {
+    fn at_most(count: u64) -> Self {
+        let before = getrlimit(Resource::Nofile);
+        let few = Rlimit {
+            current: Some(count),
+            ..before
+        };
+        setrlimit(Resource::Nofile, few).unwrap();
+        Self(before)
+    }
+}
+
+impl Drop for FewFiles {
+    fn drop(&mut self) {
+        let _ = setrlimit(Resource::Nofile, self.0);
+    }
+}
+
+#[test]
+fn an_agent_that_takes_every_connection_takes_none_from_another_attempt() {
+    // 1,200 connections, of 12 processes, to the proxy and as many to the relay; held until it is ended.
+    let hog = r#"
+        server=$(sed 's/.*"url": *"http:..\([^/"]*\).*/\1/' "$4")
+        model=$(printf %s "$6" | sed 's|http://\([^/]*\).*|\1|')
+        for process in 1 2 3 4 5 6 7 8 9 10 11 12; do
+            /usr/bin/python3 -c '
+import socket, sys, time
+held = []
+for address in sys.argv[1:]:
+    host, port = address.split(":")
+    for _ in range(100):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex((host, int(port)))
+        held.append(connection)
+time.sleep(600)' "$server" "$model" &
+        done
+        wait
+        "#;
+    // It knows the limit that was found; the worker has raised its own.
+    let other = r#"[ "$(ulimit -Sn)" = 256 ] || exit 8; sleep 3; "$@""#;
+    for level in ["process", "landlock", "bubblewrap"] {
+        let mut bed = bed(level);
+        bed.config["run"]["timeoutSeconds"] = json!(15);
+        bed.config["run"]["maxAttempts"] = json!(1);
+        let (mut hog, mut other) = (bed.around_builtin(hog), bed.around_builtin(other));
+        hog["name"] = json!("hog");
+        other["name"] = json!("other");
+        bed.agents(&[hog, other]);
+        let few = FewFiles::at_most(256);
+        let running = bed.start(&["-i", "1"]);
+        drop(few);
+        running.wait();
+        let results = bed.results();
+        let of = |name: &str| {
+            let mut all = results.iterations().iter();
+            all.find(|iteration| iteration["agent"] == name).unwrap().clone()
+        };
+        let (hog, other) = (of("hog"), of("other"));
+        assert_eq!(hog["outcome"], "failed", "{level}: {hog}");
+        assert_eq!(other["outcome"], "passed", "{level}: {other}");
+        // While the connections were held.
+        assert!(other["durationMs"].as_u64().unwrap() < 12_000, "{level}: {other}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ pub mod proxy;
 pub mod relay;
 pub mod sandbox;
 
+mod descriptors;
 mod loopback;
 mod refused;
 mod sse;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use http::HeaderValue;
 use hyper::server::conn::http1;
@@ -25,11 +25,9 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
+use crate::loopback::{ACCEPT_PAUSE, most_connections};
 use crate::refused::Refused;
 use mcproctor_proto::redact::{Named, Redactor};
-
-/// How long the listener rests when the process has no file descriptors left.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// A recording proxy in front of one server. Dropping it stops it: listener, connections and recorder.
 pub struct Proxy {
@@ -185,12 +183,13 @@ impl std::fmt::Debug for Proxy {
     }
 }
 
-/// Accepts connections and owns their tasks.
+/// Accepts connections, [so many](most_connections) at once, and owns their tasks.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
+    let most = most_connections();
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
+            accepted = listener.accept(), if connections.len() < most => match accepted {
                 Ok((stream, _)) => {
                     connections.spawn(connection(stream, Arc::clone(&shared)));
                 }

@@ -29,6 +29,7 @@ use super::{
     plan::OwnLimits,
     word,
 };
+use crate::descriptors;
 
 /// A fresh place for one attempt, with everything that was started in it.
 ///
@@ -292,6 +293,7 @@ impl Sandbox {
         unsafe {
             command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
         }
+        descriptors::give_limit_found(&mut command);
         command
     }
 

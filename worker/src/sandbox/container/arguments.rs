@@ -8,6 +8,7 @@ use mcproctor_proto::assignment::Resources;
 use rustix::process::{Resource, getrlimit};
 
 use super::engine::Kind;
+use crate::descriptors;
 use crate::sandbox::etc;
 use crate::sandbox::view::View;
 use crate::sandbox::ways;
@@ -119,11 +120,10 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
 
 /// Podman asks for more than it may have where it lacks a privilege, and fails with it; an agent needs no more than the worker.
 fn own_limits(args: &mut Args) {
-    for (name, resource, enough) in [
-        ("nofile", Resource::Nofile, 1 << 20),
-        ("nproc", Resource::Nproc, 1 << 15),
+    for (name, limit, enough) in [
+        ("nofile", descriptors::limit_found(), 1 << 20),
+        ("nproc", getrlimit(Resource::Nproc), 1 << 15),
     ] {
-        let limit = getrlimit(resource);
         let at_most = |value: Option<u64>| value.map_or(enough, |value| value.min(enough));
         let both = format!("{name}={}:{}", at_most(limit.current), at_most(limit.maximum));
         args.words(&["--ulimit", &both]);
