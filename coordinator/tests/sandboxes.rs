@@ -217,11 +217,30 @@ fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
     bed.agents(&[agent]);
     assert_eq!(bed.run(&[]).code, Some(3));
     assert_eq!(bed.results().verdict(), "invalid/machinery");
-    assert!(
-        bed.results().reason().contains("more than 5 MB of disk"),
-        "{}",
-        bed.results().reason()
-    );
+    let told = "more than 5 MB of disk: raise `run.sandbox.diskMb`, which is 5";
+    assert!(bed.results().reason().contains(told), "{}", bed.results().reason());
+}
+
+#[test]
+fn an_agent_that_waits_for_a_helper_that_it_may_not_start_does_not_run_out_of_time() {
+    let script = r#"
+        /usr/bin/python3 -c '
+import threading, time
+for _ in range(400):
+    threading.Thread(target=time.sleep, args=(600,)).start()'
+        sleep 600
+        "#;
+    // Its engine counts for everybody.
+    let mut bed = bed("container");
+    bed.config["run"]["sandbox"] = json!({"level": "container", "processes": 300});
+    bed.config["run"]["maxAttempts"] = json!(1);
+    bed.config["run"]["timeoutSeconds"] = json!(10);
+    let agent = bed.around_builtin(script);
+    bed.agents(&[agent]);
+    assert_eq!(bed.run(&[]).code, Some(3));
+    assert_eq!(bed.results().verdict(), "invalid/machinery");
+    let told = "raise `run.sandbox.processes`, which is 300";
+    assert!(bed.results().reason().contains(told), "{}", bed.results().reason());
 }
 
 /// Lets this process, and what it starts, have few files open until dropped. Whoever wants to may raise it again.
@@ -286,7 +305,7 @@ time.sleep(600)' "$server" "$model" &
             all.find(|iteration| iteration["agent"] == name).unwrap().clone()
         };
         let (hog, other) = (of("hog"), of("other"));
-        assert_eq!(hog["outcome"], "failed", "{level}: {hog}");
+        assert_eq!(hog["turns"][0]["ending"], "timed_out", "{level}: {hog}");
         assert_eq!(other["outcome"], "passed", "{level}: {other}");
         // While the connections were held.
         assert!(other["durationMs"].as_u64().unwrap() < 12_000, "{level}: {other}");

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::beneath;
+use super::counted::Counters;
 use super::environment::{Own, environment};
 use super::error::SandboxError;
 use super::folder::{self, Folder};
@@ -234,17 +235,17 @@ impl Sandbox {
         listener: Option<Listener>,
     ) -> Result<RunningProcess, SandboxError> {
         #[cfg(target_os = "linux")]
-        let out_of_memory = match self.level {
+        let counters = match self.level {
             // Its engine makes the group.
-            SandboxLevel::Container => None,
+            SandboxLevel::Container => Counters::default(),
             _ => {
                 let group = self.group(&limits)?;
                 group.hold(&mut command);
-                group.out_of_memory()
+                group.counters().clone()
             }
         };
         #[cfg(not(target_os = "linux"))]
-        let out_of_memory = None;
+        let counters = Counters::default();
         let folders = [&self.home, &self.work, &self.temporary].map(|view| view.outside.clone());
         let watched = Watched {
             disk: limits
@@ -252,7 +253,7 @@ impl Sandbox {
                 .disk_bytes
                 .map(|bytes| DiskWatch::new(folders.to_vec(), bytes)),
             listener,
-            out_of_memory,
+            counters,
         };
         RunningProcess::start(command, spec, files, limits, &self.processes.0, watched)
     }

@@ -46,6 +46,7 @@ macro_rules! confined {
                 limits::a_fork_bomb_stays_within_its_limit,
                 limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
                 limits::memory_beyond_the_limit_ends_it_and_is_told,
+                limits::whoever_needs_more_processes_than_the_limit_is_told_from_whoever_fails,
                 limits::the_groups_are_gone_afterwards,
                 network::only_the_ways_that_were_opened_are_reached,
                 network::large_and_slow_answers_come_through_the_ways_whole,
@@ -80,6 +81,7 @@ mod held {
         [
             limits::a_fork_bomb_stays_within_its_limit,
             limits::memory_beyond_the_limit_ends_it_and_is_told,
+            limits::whoever_needs_more_processes_than_the_limit_is_told_from_whoever_fails,
             limits::the_groups_are_gone_afterwards,
             network::large_and_slow_answers_come_through_the_ways_whole,
             processes::arguments_input_output_and_exit_arrive_unchanged,
