@@ -54,8 +54,10 @@ pub struct RunningProcess {
     /// Hears what the sandbox has to say.
     listener: Option<Listener>,
     disk: Option<DiskWatch>,
-    /// Which limit it was ended for.
+    /// Which limit it is ended for.
     overuse: Option<Shortage>,
+    /// Whether everything is to be ended, and may not be yet.
+    ending: bool,
 }
 
 /// What is watched while a program runs, beside the program itself.
@@ -147,6 +149,7 @@ impl RunningProcess {
             listener: watched.listener,
             disk: watched.disk,
             overuse: None,
+            ending: false,
         })
     }
 
@@ -158,6 +161,10 @@ impl RunningProcess {
                 return Output::Line(line);
             }
             let more = self.read_output();
+            if self.ending {
+                self.end_everything().await;
+                self.ending = false;
+            }
             match &self.state {
                 _ if more => {}
                 State::Running => {
@@ -223,7 +230,7 @@ impl RunningProcess {
             && let Some(overuse) = disk.exceeded().await
         {
             self.overuse = Some(overuse);
-            self.end_everything().await;
+            self.ending = true;
         }
     }
 
@@ -252,7 +259,7 @@ impl RunningProcess {
                 "the agent printed more than {} bytes",
                 self.limits.output_bytes
             ));
-            self.marks.kill_all();
+            self.ending = true;
         } else if self.stdout.cut_a_line() {
             self.output_fault = Some(format!("the agent printed a line of more than {LINE_LIMIT} bytes"));
         }

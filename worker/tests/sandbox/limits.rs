@@ -131,6 +131,24 @@ fn counted_by_a_group(level: SandboxLevel, resources: &Resources) -> bool {
     !said_to_be_open(level, resources, "processes")
 }
 
+pub(crate) async fn who_prints_without_end_is_ended_with_all_that_it_started(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let limits = Limits {
+        output_bytes: MB,
+        ..Limits::default()
+    };
+    // What it starts has no mark by which a search would find it: no environment, another folder and a session of its own.
+    let script = r#"(cd / && exec env -i setsid sleep "$1" </dev/null >/dev/null 2>&1) & sleep 0.2; exec yes"#;
+    let time = format!("987.{}", std::process::id());
+    let ran = finish(seat.start(&seat.spec("/bin/sh", &["-c", script, "sh", &time]), limits)).await;
+    assert!(ran.end.output_fault.unwrap().contains("more than 1048576 bytes"));
+    assert_eq!(ran.end.sandbox_fault, None);
+    let line = format!("sleep\0{time}\0");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    assert_eq!(lines.filter(|found| found == line.as_bytes()).count(), 0);
+}
+
 pub(crate) async fn a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed(level: SandboxLevel) {
     let resources = Resources {
         disk_bytes: Some(20 * MB),

@@ -47,6 +47,7 @@ macro_rules! confined {
                 limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
                 limits::memory_beyond_the_limit_ends_it_and_is_told,
                 limits::whoever_needs_more_processes_than_the_limit_is_told_from_whoever_fails,
+                limits::who_prints_without_end_is_ended_with_all_that_it_started,
                 limits::the_groups_are_gone_afterwards,
                 network::only_the_ways_that_were_opened_are_reached,
                 network::large_and_slow_answers_come_through_the_ways_whole,
