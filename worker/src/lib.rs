@@ -17,5 +17,7 @@ pub mod sandbox;
 
 mod descriptors;
 mod loopback;
+mod question;
 mod refused;
+mod search_path;
 mod sse;

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use mcproctor_proto::assignment::DEFAULT_IMAGE;
 
-use super::question::{Answer, ask};
+use crate::question::{Answer, ask};
 use crate::sandbox::ability::Unavailable;
+use crate::search_path;
 
 /// How long an engine may take to say that it is there. One that hangs is not to hold up a run.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -72,7 +73,9 @@ impl Engine {
     pub(super) fn find() -> Result<(Self, String), Unavailable> {
         let mut reasons = Vec::new();
         for name in ["docker", "podman"] {
-            let Some(program) = in_path(name) else { continue };
+            let Some(program) = search_path::find(name) else {
+                continue;
+            };
             let engine = Self::at(program);
             match engine.version() {
                 Ok(said) if maps_users(&said) => reasons.push(format!(
@@ -189,14 +192,6 @@ pub(super) fn environment() -> BTreeMap<String, OsString> {
     there
         .filter_map(|name| Some((name.to_owned(), env::var_os(name)?)))
         .collect()
-}
-
-fn in_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|program| Path::is_file(program))
 }
 
 /// Whether an engine says that the numbers of users inside are others outside. Podman can be told not to do so.

@@ -6,7 +6,6 @@
 
 mod arguments;
 mod engine;
-mod question;
 mod ready;
 mod room;
 mod standing;
