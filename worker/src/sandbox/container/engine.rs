@@ -182,7 +182,9 @@ impl Engine {
 
     /// The same, for something that may take a while.
     pub(super) fn ask_for(&self, patience: Duration, args: &[&str]) -> io::Result<Answer> {
-        ask(Command::new(&self.program).args(args).current_dir("/"), patience)
+        let mut command = Command::new(&self.program);
+        command.args(args).env_clear().envs(environment()).current_dir("/");
+        ask(&mut command, patience)
     }
 }
 
@@ -236,6 +238,20 @@ mod tests {
     fn a_command_without_an_engine_behind_it_is_none() {
         let (_folder, silent) = engine("docker", "echo ' []'; echo 'Cannot connect to the daemon' >&2");
         assert_eq!(silent.version().unwrap_err(), "Cannot connect to the daemon");
+    }
+
+    #[test]
+    fn an_engine_is_told_nothing_of_the_workers_environment_but_what_it_needs() {
+        let (_folder, engine) = engine("docker", "/usr/bin/env");
+        let told = engine.ask(&[]).unwrap().stdout;
+        // What a shell sets for itself.
+        let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+        let names: Vec<_> = told.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+        assert!(names.contains(&"PATH"), "{told}");
+        let further = names.iter().find(|name| !ENVIRONMENT.contains(name) && !own.contains(name));
+        assert_eq!(further, None);
+        // Tests are started with more.
+        assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
     }
 
     #[test]
