@@ -12,6 +12,7 @@ use mcproctor_proto::assignment::DEFAULT_IMAGE;
 
 use crate::question::{Answer, ask};
 use crate::sandbox::ability::Unavailable;
+use crate::sandbox::limits::Enforced;
 use crate::search_path;
 
 /// How long an engine may take to say that it is there. One that hangs is not to hold up a run.
@@ -49,14 +50,6 @@ pub(super) enum Kind {
 pub(super) struct Engine {
     pub(super) kind: Kind,
     pub(super) program: PathBuf,
-}
-
-/// Which limits an engine enforces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Enforced {
-    pub(super) memory: bool,
-    pub(super) processes: bool,
-    pub(super) cpus: bool,
 }
 
 impl Engine {
@@ -248,7 +241,9 @@ mod tests {
         let own = ["PWD", "OLDPWD", "SHLVL", "_"];
         let names: Vec<_> = told.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
         assert!(names.contains(&"PATH"), "{told}");
-        let further = names.iter().find(|name| !ENVIRONMENT.contains(name) && !own.contains(name));
+        let further = names
+            .iter()
+            .find(|name| !ENVIRONMENT.contains(name) && !own.contains(name));
         assert_eq!(further, None);
         // Tests are started with more.
         assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());

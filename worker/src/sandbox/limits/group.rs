@@ -11,6 +11,7 @@ use mcproctor_proto::assignment::Resources;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Command;
 
+use super::enforced::Enforced;
 use super::mounts::{Hierarchy, hierarchies};
 use crate::sandbox::counted::{Counters, Event};
 
@@ -19,14 +20,6 @@ const PERIOD: u64 = 100_000;
 
 /// How long its last processes may take to disappear.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Which limits the group enforces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::sandbox) struct Enforced {
-    pub(in crate::sandbox) memory: bool,
-    pub(in crate::sandbox) processes: bool,
-    pub(in crate::sandbox) cpus: bool,
-}
 
 /// A group. Dropping it kills what is in it, and removes it.
 #[derive(Debug)]
