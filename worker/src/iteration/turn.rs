@@ -8,7 +8,7 @@ use mcproctor_proto::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::seat::Seat;
+use super::seat::{Seat, named_files};
 use crate::agent::{Exit, Invocation};
 use crate::sandbox::{Limits, Output, ProcessEnd, Spec};
 use mcproctor_proto::redact::Redactor;
@@ -57,7 +57,7 @@ pub(super) async fn run_turn(
     for endpoint in &seat.endpoints {
         endpoint.proxy.set_turn(index);
     }
-    match start(seat, index, &turn.prompt) {
+    match start(seat, assignment, index, &turn.prompt) {
         Err(reason) => turn.detail = Some(reason),
         Ok(mut process) => {
             let (end, cut) = attend(seat, assignment, &mut process, cancel).await;
@@ -69,7 +69,12 @@ pub(super) async fn run_turn(
     turn
 }
 
-fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::RunningProcess, String> {
+fn start(
+    seat: &mut Seat,
+    assignment: &Assignment,
+    index: u32,
+    prompt: &str,
+) -> Result<crate::sandbox::RunningProcess, String> {
     let invocation = seat
         .driver
         .invocation(index, prompt)
@@ -92,12 +97,12 @@ fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::Ru
         args,
         env,
         path,
-        reads: seat.named_files.clone(),
+        reads: named_files(&assignment.agent),
         stdin,
         cwd,
     };
     let limits = Limits {
-        resources: seat.resources,
+        resources: assignment.resources,
         ..Limits::default()
     };
     seat.sandbox.start(&spec, &seat.output, limits).map_err(failed)
