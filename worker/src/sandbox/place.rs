@@ -21,7 +21,7 @@ use super::running::{RunningProcess, Watched};
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tree::Marks;
 use super::view::View;
-use super::wall::{CommandLine, Wall};
+use super::wall::{CommandLine, Means, Wall};
 use super::word::Listener;
 #[cfg(target_os = "linux")]
 use super::{
@@ -69,9 +69,10 @@ impl Sandbox {
     /// [`SandboxError::Unavailable`] when this machine does not have the level; [`SandboxError::Folder`] and
     /// [`SandboxError::File`].
     pub fn set_up(base: &Path, level: SandboxLevel, image: &str, launcher: &Launcher) -> Result<Self, SandboxError> {
-        Wall::check(level, image)?;
+        // Before anything is made.
+        let means = Means::of(level, image)?;
         let folder = Folder::make(base)?;
-        let wall = Wall::of(level, image, &folder)?;
+        let wall = Wall::around(&folder, means)?;
         let [home, work, temporary] = [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
         if let Some((user, group)) = wall.owner() {
             for path in [&home, &work, &temporary] {

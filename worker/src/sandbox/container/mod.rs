@@ -10,6 +10,6 @@ mod ready;
 mod room;
 mod standing;
 
-pub(super) use ready::{describe, ready};
+pub(super) use ready::{Ready, describe, ready};
 pub(super) use room::Container;
 pub(super) use standing::remove_named;
