@@ -87,6 +87,7 @@ mod held {
             network::large_and_slow_answers_come_through_the_ways_whole,
             processes::arguments_input_output_and_exit_arrive_unchanged,
             processes::nothing_is_left_after_many,
+            secrets::a_planted_key_is_found_where_nothing_is_closed,
         ]
     );
 
