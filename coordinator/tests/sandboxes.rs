@@ -75,23 +75,54 @@ fn an_ordinary_user_runs_at_every_level_that_takes_no_engine() {
     }
 }
 
-#[test]
-fn the_models_key_is_nowhere_to_be_found_inside() {
+/// A script that looks for the model's key in `processes` and `files`, patterns of a shell, and then runs the agent. It ends
+/// with 9 where it finds the key in a file, with 8 where it finds it in a process's memory.
+///
+/// The two halves of the key meet only in memory that is not looked at: the shell's, which passes them on by a pipe, and
+/// the searching program's own.
+fn search(processes: &str, files: &str) -> String {
     let (first, rest) = MODEL_KEY.split_at(7);
-    // The two halves meet only in the shell's memory, which is not looked at, and go to grep by a pipe.
-    let script = format!(
+    format!(
         r#"
         key="{first}""{rest}"
-        for process in /proc/[0-9]* /proc/self /proc/1 /proc/$PPID; do
+        /usr/bin/python3 -c '
+import os, sys
+planted = (sys.argv[1] + sys.argv[2]).encode()
+for process in sys.argv[3:]:
+    if process in ("/proc/self", "/proc/%d" % os.getpid(), "/proc/%d" % os.getppid()):
+        continue
+    try:
+        with open(process + "/maps") as maps, open(process + "/mem", "rb", 0) as memory:
+            for line in maps:
+                place, rights = line.split()[:2]
+                start, end = (int(x, 16) for x in place.split("-"))
+                last = b""
+                while rights.startswith("r") and start < end:
+                    try:
+                        memory.seek(start)
+                        piece = memory.read(min(end - start, 1 << 24))
+                    except (OSError, OverflowError):
+                        break
+                    if planted in last + piece:
+                        sys.exit(8)
+                    start, last = start + max(len(piece), 1), piece[-len(planted):]
+    except OSError:
+        pass' {first} {rest} {processes} || exit $?
+        for process in {processes}; do
             [ "$process" = "/proc/$$" ] && continue
-            for file in environ cmdline maps mem status; do
+            for file in environ cmdline maps status; do
                 printf %s "$key" | grep -qaF -f - "$process/$file" 2>/dev/null && exit 9
             done
         done
-        printf %s "$key" | grep -rqaF -f - / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=dev 2>/dev/null && exit 9
+        printf %s "$key" | grep -rqaF -f - {files} --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=dev 2>/dev/null && exit 9
         "$@"
         "#
-    );
+    )
+}
+
+#[test]
+fn the_models_key_is_nowhere_to_be_found_inside() {
+    let script = search("/proc/[0-9]* /proc/self /proc/1 /proc/$PPID", "/");
     for level in LEVELS {
         let mut bed = bed(level);
         let agent = bed.around_builtin(&script);
@@ -100,6 +131,27 @@ fn the_models_key_is_nowhere_to_be_found_inside() {
         assert_eq!(bed.results().verdict(), "passed", "{level}");
         assert!(!bed.asked().is_empty());
     }
+}
+
+#[test]
+fn where_nothing_confines_the_same_search_finds_it() {
+    let found = |processes: &str, files: &str| {
+        let mut bed = bed("process");
+        let files = files.replace("BED", bed.path("").to_str().unwrap());
+        let agent = bed.around_builtin(&search(processes, &files));
+        bed.agents(&[agent]);
+        bed.run(&[]);
+        bed.results().reason().to_owned()
+    };
+    let config = found("/proc/self", "BED/eval.yaml");
+    assert!(config.contains("code 9"), "{config}");
+    // The worker keeps its memory to itself, but not from root.
+    let memory = found("/proc/$PPID", "/nothing");
+    assert_eq!(
+        memory.contains("code 8"),
+        rustix::process::geteuid().is_root(),
+        "{memory}"
+    );
 }
 
 #[test]
