@@ -25,7 +25,7 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
-use crate::loopback::{ACCEPT_PAUSE, most_connections};
+use crate::loopback::ACCEPT_PAUSE;
 use crate::refused::Refused;
 use mcproctor_proto::redact::{Named, Redactor};
 
@@ -84,9 +84,10 @@ impl Proxy {
         let url = format!("{own_origin}{}", shared.target.path);
         // What passes is changed only for this server's secrets; more of them may be kept out of the records.
         let redactor = options.redactor.clone().unwrap_or(redactor);
+        let most_connections = options.most_connections;
         let recorder = Recorder::start(options, queue, redactor)?;
         let (stop, stopped) = oneshot::channel();
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
+        let accepting = tokio::spawn(accept(listener, most_connections, Arc::clone(&shared), stopped));
         Ok(Self {
             url,
             shared,
@@ -183,10 +184,9 @@ impl std::fmt::Debug for Proxy {
     }
 }
 
-/// Accepts connections, [so many](most_connections) at once, and owns their tasks.
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
+/// Accepts connections, at most so many at once, and owns their tasks.
+async fn accept(listener: TcpListener, most: usize, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
-    let most = most_connections();
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < most => match accepted {
