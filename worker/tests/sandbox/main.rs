@@ -94,7 +94,10 @@ mod held {
     confined!(
         landlock,
         super::SandboxLevel::Landlock,
-        [network::no_other_kind_of_socket_is_made]
+        [
+            files::attributes_of_files_stay_as_they_are,
+            network::no_other_kind_of_socket_is_made
+        ]
     );
 
     confined!(

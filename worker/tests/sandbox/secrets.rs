@@ -126,9 +126,7 @@ print('child', child)
 "
     );
     let (server, host) = (server.0.id().to_string(), host.display().to_string());
-    let ran = seat
-        .python(&program, &[PLANTED[0], PLANTED[1], &host, &server])
-        .await;
+    let ran = seat.python(&program, &[PLANTED[0], PLANTED[1], &host, &server]).await;
     let child = ran.text.lines().find_map(|line| line.strip_prefix("child ")).unwrap();
     for place in [
         format!("/proc/{server}/cmdline"),
