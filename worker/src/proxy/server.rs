@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use hyper::server::conn::http1;
@@ -28,6 +28,9 @@ use super::upstream::Connector;
 use crate::loopback::ACCEPT_PAUSE;
 use crate::refused::Refused;
 use mcproctor_proto::redact::{Named, Redactor};
+
+/// For how long connections may not be accepted until that is held against the machinery. An agent gets over a moment.
+const DEAF: Duration = Duration::from_secs(2);
 
 /// A recording proxy in front of one server. Dropping it stops it: listener, connections and recorder.
 pub struct Proxy {
@@ -187,13 +190,20 @@ impl std::fmt::Debug for Proxy {
 /// Accepts connections, at most so many at once, and owns their tasks.
 async fn accept(listener: TcpListener, most: usize, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
+    let mut deaf_since: Option<Instant> = None;
     loop {
         tokio::select! {
             accepted = listener.accept(), if connections.len() < most => match accepted {
                 Ok((stream, _)) => {
+                    deaf_since = None;
                     connections.spawn(connection(stream, Arc::clone(&shared)));
                 }
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                Err(error) => {
+                    if deaf_since.get_or_insert_with(Instant::now).elapsed() > DEAF {
+                        shared.queue.fail(format!("the agent's connections could not be accepted: {error}"));
+                    }
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             },
             _ = &mut stop => return connections.shutdown().await,
             Some(ended) = connections.join_next() => {
