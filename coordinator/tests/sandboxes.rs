@@ -9,7 +9,7 @@
 
 mod support;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use serde_json::{Value, json};
 
 use support::{Bed, MODEL_KEY, Results};
@@ -75,23 +75,54 @@ fn an_ordinary_user_runs_at_every_level_that_takes_no_engine() {
     }
 }
 
-#[test]
-fn the_models_key_is_nowhere_to_be_found_inside() {
+/// A script that looks for the model's key in `processes` and `files`, patterns of a shell, and then runs the agent. It ends
+/// with 9 where it finds the key in a file, with 8 where it finds it in a process's memory.
+///
+/// The two halves of the key meet only in memory that is not looked at: the shell's, which passes them on by a pipe, and
+/// the searching program's own.
+fn search(processes: &str, files: &str) -> String {
     let (first, rest) = MODEL_KEY.split_at(7);
-    // The two halves meet only in the shell's memory, which is not looked at, and go to grep by a pipe.
-    let script = format!(
+    format!(
         r#"
         key="{first}""{rest}"
-        for process in /proc/[0-9]* /proc/self /proc/1 /proc/$PPID; do
+        /usr/bin/python3 -c '
+import os, sys
+planted = (sys.argv[1] + sys.argv[2]).encode()
+for process in sys.argv[3:]:
+    if process in ("/proc/self", "/proc/%d" % os.getpid(), "/proc/%d" % os.getppid()):
+        continue
+    try:
+        with open(process + "/maps") as maps, open(process + "/mem", "rb", 0) as memory:
+            for line in maps:
+                place, rights = line.split()[:2]
+                start, end = (int(x, 16) for x in place.split("-"))
+                last = b""
+                while rights.startswith("r") and start < end:
+                    try:
+                        memory.seek(start)
+                        piece = memory.read(min(end - start, 1 << 24))
+                    except (OSError, OverflowError):
+                        break
+                    if planted in last + piece:
+                        sys.exit(8)
+                    start, last = start + max(len(piece), 1), piece[-len(planted):]
+    except OSError:
+        pass' {first} {rest} {processes} || exit $?
+        for process in {processes}; do
             [ "$process" = "/proc/$$" ] && continue
-            for file in environ cmdline maps mem status; do
+            for file in environ cmdline maps status; do
                 printf %s "$key" | grep -qaF -f - "$process/$file" 2>/dev/null && exit 9
             done
         done
-        printf %s "$key" | grep -rqaF -f - / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=dev 2>/dev/null && exit 9
+        printf %s "$key" | grep -rqaF -f - {files} --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=dev 2>/dev/null && exit 9
         "$@"
         "#
-    );
+    )
+}
+
+#[test]
+fn the_models_key_is_nowhere_to_be_found_inside() {
+    let script = search("/proc/[0-9]* /proc/self /proc/1 /proc/$PPID", "/");
     for level in LEVELS {
         let mut bed = bed(level);
         let agent = bed.around_builtin(&script);
@@ -100,6 +131,27 @@ fn the_models_key_is_nowhere_to_be_found_inside() {
         assert_eq!(bed.results().verdict(), "passed", "{level}");
         assert!(!bed.asked().is_empty());
     }
+}
+
+#[test]
+fn where_nothing_confines_the_same_search_finds_it() {
+    let found = |processes: &str, files: &str| {
+        let mut bed = bed("process");
+        let files = files.replace("BED", bed.path("").to_str().unwrap());
+        let agent = bed.around_builtin(&search(processes, &files));
+        bed.agents(&[agent]);
+        bed.run(&[]);
+        bed.results().reason().to_owned()
+    };
+    let config = found("/proc/self", "BED/eval.yaml");
+    assert!(config.contains("code 9"), "{config}");
+    // The worker keeps its memory to itself, but not from root.
+    let memory = found("/proc/$PPID", "/nothing");
+    assert_eq!(
+        memory.contains("code 8"),
+        rustix::process::geteuid().is_root(),
+        "{memory}"
+    );
 }
 
 #[test]
@@ -217,11 +269,104 @@ fn a_limit_that_is_reached_is_no_verdict_about_the_agent() {
     bed.agents(&[agent]);
     assert_eq!(bed.run(&[]).code, Some(3));
     assert_eq!(bed.results().verdict(), "invalid/machinery");
-    assert!(
-        bed.results().reason().contains("more than 5 MB of disk"),
-        "{}",
-        bed.results().reason()
-    );
+    let told = "more than 5 MB of disk: raise `run.sandbox.diskMb`, which is 5";
+    assert!(bed.results().reason().contains(told), "{}", bed.results().reason());
+}
+
+#[test]
+fn an_agent_that_waits_for_a_helper_that_it_may_not_start_does_not_run_out_of_time() {
+    let script = r#"
+        /usr/bin/python3 -c '
+import threading, time
+for _ in range(400):
+    threading.Thread(target=time.sleep, args=(600,)).start()'
+        sleep 600
+        "#;
+    // Its engine counts for everybody.
+    let mut bed = bed("container");
+    bed.config["run"]["sandbox"] = json!({"level": "container", "processes": 300});
+    bed.config["run"]["maxAttempts"] = json!(1);
+    bed.config["run"]["timeoutSeconds"] = json!(10);
+    let agent = bed.around_builtin(script);
+    bed.agents(&[agent]);
+    assert_eq!(bed.run(&[]).code, Some(3));
+    assert_eq!(bed.results().verdict(), "invalid/machinery");
+    let told = "raise `run.sandbox.processes`, which is 300";
+    assert!(bed.results().reason().contains(told), "{}", bed.results().reason());
+}
+
+/// Lets this process, and what it starts, have 256 files open until dropped; who wants more may have 1024.
+struct FewFiles(Rlimit);
+
+impl FewFiles {
+    fn new() -> Self {
+        let before = getrlimit(Resource::Nofile);
+        let few = Rlimit {
+            current: Some(256),
+            maximum: Some(1024),
+        };
+        setrlimit(Resource::Nofile, few).unwrap();
+        Self(before)
+    }
+}
+
+impl Drop for FewFiles {
+    fn drop(&mut self) {
+        // Only root gets back what it gave up.
+        let most = Rlimit {
+            current: Some(1024),
+            maximum: Some(1024),
+        };
+        let _ = setrlimit(Resource::Nofile, self.0).or_else(|_| setrlimit(Resource::Nofile, most));
+    }
+}
+
+#[test]
+fn an_agent_that_takes_every_connection_takes_none_from_another_attempt() {
+    // 1,200 connections, of 12 processes, to the proxy and as many to the relay; held until it is ended.
+    let hog = r#"
+        server=$(sed 's/.*"url": *"http:..\([^/"]*\).*/\1/' "$4")
+        model=$(printf %s "$6" | sed 's|http://\([^/]*\).*|\1|')
+        for process in 1 2 3 4 5 6 7 8 9 10 11 12; do
+            /usr/bin/python3 -c '
+import socket, sys, time
+held = []
+for address in sys.argv[1:]:
+    host, port = address.split(":")
+    for _ in range(100):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex((host, int(port)))
+        held.append(connection)
+time.sleep(600)' "$server" "$model" &
+        done
+        wait
+        "#;
+    // It knows the limit that was found; the worker has raised its own.
+    let other = r#"[ "$(ulimit -Sn)" = 256 ] || exit 8; sleep 3; "$@""#;
+    for level in ["process", "landlock", "bubblewrap"] {
+        let mut bed = bed(level);
+        bed.config["run"]["timeoutSeconds"] = json!(15);
+        bed.config["run"]["maxAttempts"] = json!(1);
+        let (mut hog, mut other) = (bed.around_builtin(hog), bed.around_builtin(other));
+        hog["name"] = json!("hog");
+        other["name"] = json!("other");
+        bed.agents(&[hog, other]);
+        let few = FewFiles::new();
+        let running = bed.start(&["-i", "1"]);
+        drop(few);
+        running.wait();
+        let results = bed.results();
+        let of = |name: &str| {
+            let mut all = results.iterations().iter();
+            all.find(|iteration| iteration["agent"] == name).unwrap().clone()
+        };
+        let (hog, other) = (of("hog"), of("other"));
+        assert_eq!(hog["turns"][0]["ending"], "timed_out", "{level}: {hog}");
+        assert_eq!(other["outcome"], "passed", "{level}: {other}");
+        // While the connections were held.
+        assert!(other["durationMs"].as_u64().unwrap() < 12_000, "{level}: {other}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio_util::sync::CancellationToken;
 
+use crate::descriptors;
 use crate::iteration::Environment;
 use crate::link::{Address, LinkError, Settings, work};
 use crate::sandbox::{Launcher, Sandbox, abilities, keep_to_itself};
@@ -93,6 +94,7 @@ async fn sandboxes() -> Vec<SandboxLevel> {
 /// When the worker cannot begin, or loses its coordinator for good.
 pub async fn worker(args: WorkerArgs) -> Result<(), CommandError> {
     keep_to_itself().map_err(CommandError::Memory)?;
+    descriptors::raise_limit();
     let launcher = Launcher::of_this_program().map_err(CommandError::Program)?;
     let mut stdin = BufReader::new(tokio::io::stdin());
     let mut token = String::new();

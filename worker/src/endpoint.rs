@@ -5,6 +5,7 @@ use std::path::Path;
 use mcproctor_proto::server::{HttpServer, Server, Transport};
 
 use crate::bridge::{Bridge, BridgeError, BridgeOptions, Mark};
+use crate::loopback::most_connections;
 use crate::proxy::{Proxy, ProxyError, ProxyOptions};
 use crate::sandbox::{MARKER, Marks};
 
@@ -55,6 +56,7 @@ impl Endpoint {
             }
         };
         let mut options = ProxyOptions::new(server.name.clone(), upstream, spill);
+        options.most_connections = most_connections();
         configure(&mut options);
         Ok(Self {
             proxy: Proxy::start(options).await?,

@@ -15,6 +15,9 @@ pub mod proxy;
 pub mod relay;
 pub mod sandbox;
 
+mod descriptors;
 mod loopback;
+mod question;
 mod refused;
+mod search_path;
 mod sse;

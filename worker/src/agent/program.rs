@@ -1,16 +1,16 @@
 //! Finding the programs of agents and learning their versions.
 
 use std::env;
-use std::ffi::OsStr;
-use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use mcproctor_proto::agent::AgentKind;
 
 use super::error::AgentError;
+use crate::question::ask;
+use crate::search_path::{self, is_executable};
 
 /// How long a program may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
@@ -87,16 +87,18 @@ pub fn find(kind: AgentKind) -> Result<Program, AgentError> {
             reason: reason.to_owned(),
         };
         let absolute = std::path::absolute(&path).map_err(|error| bad(&error.to_string()))?;
-        return if executable(&absolute) {
+        return if is_executable(&absolute) {
             Ok(program(absolute))
         } else {
             Err(bad("it is no executable file"))
         };
     }
-    search(known.name, env::var_os("PATH").as_deref()).ok_or_else(|| AgentError::NotFound {
-        program: known.name.to_owned(),
-        hint: known.hint(),
-    })
+    search_path::find(known.name)
+        .map(program)
+        .ok_or_else(|| AgentError::NotFound {
+            program: known.name.to_owned(),
+            hint: known.hint(),
+        })
 }
 
 /// Finds the program of a command agent: a path, or a name in `PATH`.
@@ -108,10 +110,10 @@ pub fn find_command(name: &str) -> Result<Program, AgentError> {
     let found = if name.contains('/') {
         std::path::absolute(name)
             .ok()
-            .filter(|path| executable(path))
+            .filter(|path| is_executable(path))
             .map(program)
     } else {
-        search(name, env::var_os("PATH").as_deref())
+        search_path::find(name).map(program)
     };
     found.ok_or_else(|| AgentError::NotFound {
         program: name.to_owned(),
@@ -156,41 +158,18 @@ pub fn version(kind: AgentKind) -> Result<String, AgentError> {
 
 /// What `program --version` prints.
 fn first_output(program: &Program) -> Result<String, String> {
-    let mut child = Command::new(&program.path)
-        .arg("--version")
-        .env(
-            "PATH",
-            env::join_paths(search_path(&program.folders)).map_err(|error| error.to_string())?,
-        )
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let begun = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if begun.elapsed() < VERSION_TIMEOUT => std::thread::sleep(Duration::from_millis(10)),
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("no answer in {} s", VERSION_TIMEOUT.as_secs()));
-            }
-            Err(error) => return Err(error.to_string()),
+    let path = env::join_paths(given_path(&program.folders)).map_err(|error| error.to_string())?;
+    let answer = ask(
+        Command::new(&program.path).arg("--version").env("PATH", path),
+        VERSION_TIMEOUT,
+    );
+    match answer {
+        Ok(answer) if answer.status.success() => Ok(answer.stdout),
+        Ok(answer) => Err(answer.status.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(format!("no answer in {} s", VERSION_TIMEOUT.as_secs()))
         }
-    };
-    let mut output = Vec::new();
-    if let Some(stdout) = child.stdout.take() {
-        stdout
-            .take(4096)
-            .read_to_end(&mut output)
-            .map_err(|error| error.to_string())?;
-    }
-    if status.success() {
-        Ok(String::from_utf8_lossy(&output).into_owned())
-    } else {
-        Err(status.to_string())
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -206,26 +185,14 @@ fn parse_version(text: &str) -> Option<(String, [u64; 3])> {
 }
 
 /// The folders a program is given: `first`, then those of a usual system.
-fn search_path(first: &[PathBuf]) -> Vec<PathBuf> {
+fn given_path(first: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = first.to_vec();
     folders.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
     folders
 }
 
-fn search(name: &str, path: Option<&OsStr>) -> Option<Program> {
-    let found = lookup(name, path)?;
-    Some(program(found))
-}
-
-fn lookup(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-    env::split_paths(path?)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|p| executable(p))
-}
-
 fn program(path: PathBuf) -> Program {
-    let node = lookup("node", env::var_os("PATH").as_deref());
+    let node = search_path::find("node");
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in [Some(path.as_path()), node.as_deref()]
         .into_iter()
@@ -239,16 +206,9 @@ fn program(path: PathBuf) -> Program {
     Program { path, folders }
 }
 
-fn executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-
-    use std::fs;
 
     use super::*;
 
@@ -267,17 +227,5 @@ mod tests {
     fn versions_compare_as_numbers() {
         assert!(parse_version("2.1.99").unwrap().1 < CLAUDE.minimum);
         assert!(parse_version("10.0.0").unwrap().1 > CLAUDE.minimum);
-    }
-
-    #[test]
-    fn a_folder_or_a_plain_file_of_that_name_is_no_program() {
-        let first = tempfile::tempdir().unwrap();
-        let second = tempfile::tempdir().unwrap();
-        fs::create_dir(first.path().join("agent")).unwrap();
-        let path = env::join_paths([first.path(), second.path()]).unwrap();
-        fs::write(second.path().join("agent"), "#!/bin/sh\n").unwrap();
-        assert_eq!(lookup("agent", Some(&path)), None);
-        fs::set_permissions(second.path().join("agent"), fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(lookup("agent", Some(&path)), Some(second.path().join("agent")));
     }
 }

@@ -18,6 +18,7 @@ use super::lines::{self, Line};
 use super::message::Pieces;
 use super::server::Mark;
 use super::switchboard::Switchboard;
+use crate::descriptors;
 
 /// What every child gets of the worker's own environment.
 const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
@@ -54,6 +55,7 @@ pub(super) fn spawn(server: &StdioServer, mark: Option<&Mark>) -> Result<Child, 
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
+    descriptors::give_limit_found(&mut command);
     command.spawn().map_err(|source| BridgeError::Spawn {
         command: server.command.clone(),
         source,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
-use mcproctor_proto::assignment::{Assignment, Resources, SandboxLevel};
+use mcproctor_proto::assignment::{Assignment, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
 use mcproctor_proto::exposure::Exposure;
@@ -74,10 +74,6 @@ pub(super) struct Seat {
     pub(super) relay: Option<Relay>,
     /// Knows everything that is secret about the attempt.
     pub(super) redactor: Arc<Redactor>,
-    /// Files that the config hands to the agent, which may read them in every sandbox.
-    pub(super) named_files: Vec<PathBuf>,
-    /// What the agent may use.
-    pub(super) resources: Resources,
     records: TempDir,
 }
 
@@ -156,8 +152,6 @@ impl Seat {
             endpoints,
             relay,
             redactor,
-            named_files: named_files(&assignment.agent),
-            resources: assignment.resources,
             records,
         })
     }
@@ -191,8 +185,6 @@ impl Seat {
             endpoints,
             relay,
             redactor,
-            named_files: _,
-            resources: _,
             records,
         } = self;
         drop(driver);
@@ -259,8 +251,8 @@ fn seen_from_inside(sandbox: &mut Sandbox, url: &str) -> Result<String, SeatErro
 }
 
 /// The arguments of a command agent that are absolute paths of what is there: its script, say. Whoever wrote the config has
-/// named them.
-fn named_files(agent: &Agent) -> Vec<PathBuf> {
+/// named them, so the agent may read them in every sandbox.
+pub(super) fn named_files(agent: &Agent) -> Vec<PathBuf> {
     let Some(command) = &agent.command else {
         return Vec::new();
     };

@@ -8,7 +8,7 @@ use mcproctor_proto::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::seat::Seat;
+use super::seat::{Seat, named_files};
 use crate::agent::{Exit, Invocation};
 use crate::sandbox::{Limits, Output, ProcessEnd, Spec};
 use mcproctor_proto::redact::Redactor;
@@ -57,7 +57,7 @@ pub(super) async fn run_turn(
     for endpoint in &seat.endpoints {
         endpoint.proxy.set_turn(index);
     }
-    match start(seat, index, &turn.prompt) {
+    match start(seat, assignment, index, &turn.prompt) {
         Err(reason) => turn.detail = Some(reason),
         Ok(mut process) => {
             let (end, cut) = attend(seat, assignment, &mut process, cancel).await;
@@ -69,7 +69,12 @@ pub(super) async fn run_turn(
     turn
 }
 
-fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::RunningProcess, String> {
+fn start(
+    seat: &mut Seat,
+    assignment: &Assignment,
+    index: u32,
+    prompt: &str,
+) -> Result<crate::sandbox::RunningProcess, String> {
     let invocation = seat
         .driver
         .invocation(index, prompt)
@@ -92,12 +97,12 @@ fn start(seat: &mut Seat, index: u32, prompt: &str) -> Result<crate::sandbox::Ru
         args,
         env,
         path,
-        reads: seat.named_files.clone(),
+        reads: named_files(&assignment.agent),
         stdin,
         cwd,
     };
     let limits = Limits {
-        resources: seat.resources,
+        resources: assignment.resources,
         ..Limits::default()
     };
     seat.sandbox.start(&spec, &seat.output, limits).map_err(failed)
@@ -177,8 +182,8 @@ async fn drain(seat: &mut Seat, process: &mut crate::sandbox::RunningProcess) ->
             signal: None,
             killed: true,
             output_fault: Some("the agent's processes could not be ended".to_owned()),
-            out_of_memory: false,
             sandbox_fault: None,
+            short_of: None,
             leftovers: 0,
             stderr_tail: String::new(),
             duration: GRACE,
@@ -247,38 +252,39 @@ fn read(seat: &mut Seat, turn: &mut Turn, end: &ProcessEnd, cut: Option<&Cut>) {
         ));
     }
     let seconds = end.duration.as_secs_f64();
-    match cut {
-        Some(Cut::Cancelled) => {
+    match (cut, end.short_of) {
+        (Some(Cut::Cancelled), _) => {
             turn.ending = TurnEnding::Cancelled;
             turn.detail = Some("the run was stopped".to_owned());
         }
-        Some(Cut::OutOfTime) => {
+        (Some(Cut::Refused), _) => {
+            turn.ending = TurnEnding::AgentError;
+            turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
+        }
+        (Some(Cut::Limited), _) => {
+            turn.ending = TurnEnding::AgentError;
+            turn.detail = Some("it had used up what it may of the model, and its retries were cut short".to_owned());
+        }
+        (None, _) if end.sandbox_fault.is_some() => {
+            turn.ending = TurnEnding::Machinery;
+            turn.detail.clone_from(&end.sandbox_fault);
+        }
+        // Whoever lacks a helper may well wait for it until the time is up.
+        (None | Some(Cut::OutOfTime | Cut::Silent), Some(shortage)) => {
+            turn.ending = TurnEnding::Machinery;
+            turn.detail = Some(shortage.to_string());
+        }
+        (Some(Cut::OutOfTime), None) => {
             turn.ending = TurnEnding::TimedOut;
             turn.detail = Some(format!("the time limit was reached after {seconds:.1} s"));
         }
-        Some(Cut::Silent) => {
+        (Some(Cut::Silent), None) => {
             turn.ending = TurnEnding::TimedOut;
             turn.detail = Some(format!(
                 "the agent went silent, with no model request and no tool call open, and was ended after {seconds:.1} s"
             ));
         }
-        Some(Cut::Refused) => {
-            turn.ending = TurnEnding::AgentError;
-            turn.detail = Some("the model refused the agent for good, and its retries were cut short".to_owned());
-        }
-        Some(Cut::Limited) => {
-            turn.ending = TurnEnding::AgentError;
-            turn.detail = Some("it had used up what it may of the model, and its retries were cut short".to_owned());
-        }
-        None if end.sandbox_fault.is_some() => {
-            turn.ending = TurnEnding::Machinery;
-            turn.detail.clone_from(&end.sandbox_fault);
-        }
-        None if end.out_of_memory => {
-            turn.ending = TurnEnding::Machinery;
-            turn.detail = Some("the agent was killed for want of memory".to_owned());
-        }
-        None => {}
+        (None, None) => {}
     }
 }
 

@@ -19,6 +19,8 @@ pub struct ProxyOptions {
     pub upstream: HttpServer,
     /// A loopback address; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// Connections that are open at once; further ones wait until one of them ends.
+    pub most_connections: usize,
     /// An existing folder of this proxy's own, for the evidence files and for copies that do not fit in memory.
     pub spill_dir: PathBuf,
     /// Largest arguments or result, in bytes, that a [`mcproctor_proto::call::ToolCall`] in memory carries.
@@ -36,12 +38,13 @@ pub struct ProxyOptions {
 }
 
 impl ProxyOptions {
-    /// The usual caps, a free port, everything kept, nobody told.
+    /// The usual caps, a free port, any number of connections, everything kept, nobody told.
     pub fn new(server: impl Into<String>, upstream: HttpServer, spill_dir: impl Into<PathBuf>) -> Self {
         Self {
             server: server.into(),
             upstream,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            most_connections: usize::MAX,
             spill_dir: spill_dir.into(),
             inline_cap: 64 * 1024,
             body_copy_cap: 8 * 1024 * 1024,

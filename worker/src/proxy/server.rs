@@ -25,11 +25,12 @@ use super::recorder::{Recorded, Recorder, RecorderThread, Snapshot};
 use super::tap::Tap;
 use super::target::Target;
 use super::upstream::Connector;
+use crate::loopback::ACCEPT_PAUSE;
 use crate::refused::Refused;
 use mcproctor_proto::redact::{Named, Redactor};
 
-/// How long the listener rests when the process has no file descriptors left.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// For how long connections may not be accepted until that is held against the machinery. An agent gets over a moment.
+const DEAF: Duration = Duration::from_secs(2);
 
 /// A recording proxy in front of one server. Dropping it stops it: listener, connections and recorder.
 pub struct Proxy {
@@ -86,9 +87,10 @@ impl Proxy {
         let url = format!("{own_origin}{}", shared.target.path);
         // What passes is changed only for this server's secrets; more of them may be kept out of the records.
         let redactor = options.redactor.clone().unwrap_or(redactor);
+        let most_connections = options.most_connections;
         let recorder = Recorder::start(options, queue, redactor)?;
         let (stop, stopped) = oneshot::channel();
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
+        let accepting = tokio::spawn(accept(listener, most_connections, Arc::clone(&shared), stopped));
         Ok(Self {
             url,
             shared,
@@ -185,16 +187,23 @@ impl std::fmt::Debug for Proxy {
     }
 }
 
-/// Accepts connections and owns their tasks.
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
+/// Accepts connections, at most so many at once, and owns their tasks.
+async fn accept(listener: TcpListener, most: usize, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
+    let mut deaf_since: Option<Instant> = None;
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
+            accepted = listener.accept(), if connections.len() < most => match accepted {
                 Ok((stream, _)) => {
+                    deaf_since = None;
                     connections.spawn(connection(stream, Arc::clone(&shared)));
                 }
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                Err(error) => {
+                    if deaf_since.get_or_insert_with(Instant::now).elapsed() > DEAF {
+                        shared.queue.fail(format!("the agent's connections could not be accepted: {error}"));
+                    }
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             },
             _ = &mut stop => return connections.shutdown().await,
             Some(ended) = connections.join_next() => {

@@ -1,7 +1,7 @@
 //! The command lines of the levels that confine: somebody in between who shuts the agent in.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::error::SandboxError;
 use super::installation;
@@ -55,7 +55,8 @@ pub(super) fn arguments(launcher: &Launcher, plan: &Plan, spec: &Spec) -> Result
     Ok(args)
 }
 
-/// Every file and folder, the system's aside, that the program needs and that the config names.
+/// Every file and folder, the system's aside, that the program needs and that the config names. No path has a `..` in it: an
+/// engine leaves them out by itself, and then refuses to mount the same place twice.
 pub(super) fn installed_files(spec: &Spec) -> Vec<PathBuf> {
     // A program that Node runs finds it in its path.
     let interpreters = spec.path.iter().map(|folder| folder.join("node"));
@@ -65,8 +66,64 @@ pub(super) fn installed_files(spec: &Spec) -> Vec<PathBuf> {
         .filter(|path| path.exists())
         .flat_map(|path| installation::files_of(&path))
         .chain(spec.reads.iter().cloned())
+        .map(|path| without_parents(&path).unwrap_or(path))
         .collect();
     files.sort();
     files.dedup();
     files
+}
+
+/// Those of `files` that lie neither in another one of them nor in one of the folders that are `shown` already.
+pub(super) fn outermost(mut files: Vec<PathBuf>, shown: &[PathBuf]) -> Vec<PathBuf> {
+    files.sort_by_key(|path| path.components().count());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in files {
+        if !shown.iter().chain(&found).any(|folder| path.starts_with(folder)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The same file or link by a path without `..`, if it is there.
+fn without_parents(path: &Path) -> Option<PathBuf> {
+    if !path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => Some(folder.canonicalize().ok()?.join(name)),
+        // It ends with one.
+        _ => path.canonicalize().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_in_a_folder_that_is_shown_is_not_shown_again() {
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let files = paths(&["/opt/a/b/c", "/opt/a/b", "/usr/bin/node", "/opt/ab"]);
+        assert_eq!(outermost(files, &paths(&["/usr"])), paths(&["/opt/ab", "/opt/a/b"]));
+    }
+
+    #[test]
+    fn a_link_stays_one_when_its_path_is_made_plain() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        fs::write(folder.join("program"), "").unwrap();
+        symlink("program", folder.join("link")).unwrap();
+        let plain = |path: &str| without_parents(&folder.join(path));
+        assert_eq!(plain("bin/../link"), Some(folder.join("link")));
+        assert_eq!(plain("bin/.."), Some(folder.clone()));
+        assert_eq!(plain("link"), None);
+        assert_eq!(plain("nowhere/../link"), None);
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::shortage::Shortage;
+
 /// What comes next from a running program.
 #[derive(Debug)]
 pub enum Output {
@@ -22,11 +24,11 @@ pub struct ProcessEnd {
     pub killed: bool,
     /// Why its output is incomplete, if it is.
     pub output_fault: Option<String>,
-    /// Why the sandbox could not be set up, if it could not (the program was not started then), or which of its limits ended
-    /// the program.
+    /// Why the sandbox could not be set up, if it could not (the program was not started then), or did not last.
     pub sandbox_fault: Option<String>,
-    /// Whether the kernel killed something for want of memory while it ran, and it ended by a kill.
-    pub out_of_memory: bool,
+    /// What it had too little of, if it did not get over that: a program that exits with 0 has got over everything but a
+    /// full disk.
+    pub short_of: Option<Shortage>,
     /// Descendants that outlived it and were killed.
     pub leftovers: usize,
     /// The last few kilobytes of its standard error.

@@ -15,6 +15,7 @@ mod bubblewrap;
 mod confined;
 #[cfg(target_os = "linux")]
 mod container;
+mod counted;
 mod end;
 mod environment;
 mod error;
@@ -29,8 +30,6 @@ mod installation;
 mod landlock;
 mod launcher;
 mod limits;
-#[cfg(target_os = "linux")]
-mod memory;
 #[cfg(not(target_os = "linux"))]
 mod nowhere;
 mod place;
@@ -38,6 +37,7 @@ mod place;
 mod plan;
 mod running;
 mod secrecy;
+mod shortage;
 mod spec;
 mod tail;
 mod tree;
@@ -61,5 +61,6 @@ pub use nowhere::{SandboxedArgs, sandboxed};
 pub use place::Sandbox;
 pub use running::RunningProcess;
 pub use secrecy::keep_to_itself;
+pub use shortage::Shortage;
 pub use spec::{Limits, OutputFiles, Spec};
 pub(crate) use tree::{MARKER, Marks};

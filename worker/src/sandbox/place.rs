@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::beneath;
+use super::counted::Counters;
 use super::environment::{Own, environment};
 use super::error::SandboxError;
 use super::folder::{self, Folder};
@@ -20,7 +21,7 @@ use super::running::{RunningProcess, Watched};
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tree::Marks;
 use super::view::View;
-use super::wall::{CommandLine, Wall};
+use super::wall::{CommandLine, Means, Wall};
 use super::word::Listener;
 #[cfg(target_os = "linux")]
 use super::{
@@ -29,6 +30,7 @@ use super::{
     plan::OwnLimits,
     word,
 };
+use crate::descriptors;
 
 /// A fresh place for one attempt, with everything that was started in it.
 ///
@@ -67,9 +69,10 @@ impl Sandbox {
     /// [`SandboxError::Unavailable`] when this machine does not have the level; [`SandboxError::Folder`] and
     /// [`SandboxError::File`].
     pub fn set_up(base: &Path, level: SandboxLevel, image: &str, launcher: &Launcher) -> Result<Self, SandboxError> {
-        Wall::check(level, image)?;
+        // Before anything is made.
+        let means = Means::of(level, image)?;
         let folder = Folder::make(base)?;
-        let wall = Wall::of(level, image, &folder)?;
+        let wall = Wall::around(&folder, means)?;
         let [home, work, temporary] = [folder.inner("home")?, folder.inner("work")?, folder.inner("tmp")?];
         if let Some((user, group)) = wall.owner() {
             for path in [&home, &work, &temporary] {
@@ -233,17 +236,17 @@ impl Sandbox {
         listener: Option<Listener>,
     ) -> Result<RunningProcess, SandboxError> {
         #[cfg(target_os = "linux")]
-        let out_of_memory = match self.level {
+        let counters = match self.level {
             // Its engine makes the group.
-            SandboxLevel::Container => None,
+            SandboxLevel::Container => Counters::default(),
             _ => {
                 let group = self.group(&limits)?;
                 group.hold(&mut command);
-                group.out_of_memory()
+                group.counters().clone()
             }
         };
         #[cfg(not(target_os = "linux"))]
-        let out_of_memory = None;
+        let counters = Counters::default();
         let folders = [&self.home, &self.work, &self.temporary].map(|view| view.outside.clone());
         let watched = Watched {
             disk: limits
@@ -251,7 +254,7 @@ impl Sandbox {
                 .disk_bytes
                 .map(|bytes| DiskWatch::new(folders.to_vec(), bytes)),
             listener,
-            out_of_memory,
+            counters,
         };
         RunningProcess::start(command, spec, files, limits, &self.processes.0, watched)
     }
@@ -292,6 +295,7 @@ impl Sandbox {
         unsafe {
             command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
         }
+        descriptors::give_limit_found(&mut command);
         command
     }
 

@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use mcproctor_proto::assignment::Resources;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
+use super::counted::{Counted, Counters, Event};
 use super::end::{Output, ProcessEnd};
 use super::error::SandboxError;
 use super::limits::DiskWatch;
+use super::shortage::Shortage;
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
 use super::tree::Marks;
@@ -44,26 +47,27 @@ pub struct RunningProcess {
     state: State,
     killed: bool,
     output_fault: Option<String>,
-    #[cfg(target_os = "linux")]
-    memory: super::memory::OomCount,
+    memory_kills: Counted,
     /// Whether that counts in a group of the program's own.
-    #[cfg(target_os = "linux")]
     own_memory: bool,
+    processes_refused: Option<Counted>,
     /// Hears what the sandbox has to say.
     listener: Option<Listener>,
     disk: Option<DiskWatch>,
-    /// Which limit it was ended for.
-    overuse: Option<String>,
+    /// Which limit it is ended for.
+    overuse: Option<Shortage>,
+    /// Whether everything is to be ended, and may not be yet.
+    ending: bool,
 }
 
 /// What is watched while a program runs, beside the program itself.
-pub(super) struct Watched<'a> {
+pub(super) struct Watched {
     /// Hears what the sandbox has to say.
     pub(super) listener: Option<Listener>,
     /// Sees what it writes.
     pub(super) disk: Option<DiskWatch>,
-    /// Where the kernel counts what it killed for want of memory, if the program has a group of its own.
-    pub(super) out_of_memory: Option<&'a Path>,
+    /// Where the kernel counts, if the program has a group of its own.
+    pub(super) counters: Counters,
 }
 
 #[derive(Debug)]
@@ -83,7 +87,7 @@ impl RunningProcess {
         files: &OutputFiles,
         limits: Limits,
         marks: &Marks,
-        watched: Watched<'_>,
+        watched: Watched,
     ) -> Result<Self, SandboxError> {
         let file_error = |path: &Path, source| SandboxError::File {
             path: path.to_owned(),
@@ -96,10 +100,15 @@ impl RunningProcess {
             .metadata()
             .map_err(|error| file_error(&files.stderr, error))?
             .len();
-        #[cfg(target_os = "linux")]
-        let memory = watched
-            .out_of_memory
-            .map_or_else(super::memory::OomCount::now, super::memory::OomCount::of);
+        let Counters {
+            memory_kills: own_memory,
+            processes_refused,
+        } = watched.counters;
+        let memory_kills = match &own_memory {
+            Some(file) => Counted::of(Event::MemoryKill, file),
+            None => Counted::here(Event::MemoryKill),
+        };
+        let processes_refused = processes_refused.map(|file| Counted::of(Event::ProcessRefused, &file));
         let begun = Instant::now();
         let mut child = command
             .stdout(stdout_file)
@@ -134,13 +143,13 @@ impl RunningProcess {
             state: State::Running,
             killed: false,
             output_fault: None,
-            #[cfg(target_os = "linux")]
-            memory,
-            #[cfg(target_os = "linux")]
-            own_memory: watched.out_of_memory.is_some(),
+            memory_kills,
+            own_memory: own_memory.is_some(),
+            processes_refused,
             listener: watched.listener,
             disk: watched.disk,
             overuse: None,
+            ending: false,
         })
     }
 
@@ -152,6 +161,10 @@ impl RunningProcess {
                 return Output::Line(line);
             }
             let more = self.read_output();
+            if self.ending {
+                self.end_everything().await;
+                self.ending = false;
+            }
             match &self.state {
                 _ if more => {}
                 State::Running => {
@@ -214,10 +227,10 @@ impl RunningProcess {
     async fn watch_the_disk(&mut self) {
         let Some(disk) = &mut self.disk else { return };
         if self.overuse.is_none()
-            && let Some(reason) = disk.exceeded().await
+            && let Some(overuse) = disk.exceeded().await
         {
-            self.overuse = Some(reason);
-            self.end_everything().await;
+            self.overuse = Some(overuse);
+            self.ending = true;
         }
     }
 
@@ -246,7 +259,7 @@ impl RunningProcess {
                 "the agent printed more than {} bytes",
                 self.limits.output_bytes
             ));
-            self.marks.kill_all();
+            self.ending = true;
         } else if self.stdout.cut_a_line() {
             self.output_fault = Some(format!("the agent printed a line of more than {LINE_LIMIT} bytes"));
         }
@@ -255,8 +268,37 @@ impl RunningProcess {
 
     /// What it means that who stands between said nothing.
     fn silence(&self, status: ExitStatus) -> Option<String> {
-        let by_us = self.killed || self.overuse.is_some() || self.output_fault.is_some();
-        (self.listener.is_some() && !by_us).then(|| format!("what held the agent was ended from outside ({status})"))
+        (self.listener.is_some() && !self.ended_by_us())
+            .then(|| format!("what held the agent was ended from outside ({status})"))
+    }
+
+    fn ended_by_us(&self) -> bool {
+        self.killed || self.overuse.is_some() || self.output_fault.is_some()
+    }
+
+    /// What it had too little of, from what the kernel counted here and what was `told` of that by whoever stands between.
+    fn shortage(&self, code: Option<i32>, signal: Option<i32>, told: Told) -> Option<Shortage> {
+        // What the agent got over is held against nobody.
+        if code == Some(0) {
+            return None;
+        }
+        let Resources {
+            memory_bytes,
+            processes,
+            ..
+        } = self.limits.resources;
+        let counted = self.memory_kills.has_grown();
+        if told.out_of_memory || self.own_memory && counted {
+            return Some(Shortage::Memory { limit: memory_bytes });
+        }
+        // A group that is shared may count what has nothing to do with this program, unless that was killed itself.
+        if counted && !self.ended_by_us() && ended_by_a_kill(code, signal) {
+            return Some(Shortage::Memory { limit: None });
+        }
+        let refused = self.processes_refused.as_ref().is_some_and(Counted::has_grown);
+        (told.out_of_processes || refused)
+            .then_some(processes?)
+            .map(|limit| Shortage::Processes { limit })
     }
 
     async fn end(&mut self, status: ExitStatus, duration: Duration) -> ProcessEnd {
@@ -266,39 +308,37 @@ impl RunningProcess {
         let leftovers = self.sweep().await;
         let overuse = match (&self.overuse, &mut self.disk) {
             (None, Some(disk)) if !self.killed => disk.exceeded_at_the_end().await,
-            (overuse, _) => overuse.clone(),
+            (overuse, _) => *overuse,
         };
         // Nothing is awaited from here on: a word is heard only once, and whoever waits may stop waiting at any await.
         let stderr_tail = tail::last_text(&self.stderr, self.stderr_start, STDERR_TAIL).unwrap_or_default();
-        let (code, signal, inner_leftovers, sandbox_fault, told_of_memory) =
-            match self.listener.as_mut().and_then(Listener::word) {
-                // Who stands between says more than its own end does.
-                Some(Word::Ended {
-                    code,
-                    signal,
-                    leftovers,
+        let mut told = Told::default();
+        let (code, signal, inner_leftovers, sandbox_fault) = match self.listener.as_mut().and_then(Listener::word) {
+            // Who stands between says more than its own end does.
+            Some(Word::Ended {
+                code,
+                signal,
+                leftovers,
+                out_of_memory,
+                out_of_processes,
+            }) => {
+                told = Told {
                     out_of_memory,
-                }) => (code, signal, leftovers, None, out_of_memory),
-                Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason), false),
-                None => (status.code(), status.signal(), 0, self.silence(status), false),
-            };
-        let sandbox_fault = sandbox_fault.or(overuse);
-        #[cfg(target_os = "linux")]
-        let out_of_memory = {
-            // A group that is shared may count what has nothing to do with this program, unless that was killed itself.
-            let counts = self.own_memory || ended_by_a_kill(code, signal);
-            // What the agent got over is held against nobody.
-            !self.killed && code != Some(0) && (told_of_memory || counts && self.memory.has_grown())
+                    out_of_processes,
+                };
+                (code, signal, leftovers, None)
+            }
+            Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason)),
+            None => (status.code(), status.signal(), 0, self.silence(status)),
         };
-        #[cfg(not(target_os = "linux"))]
-        let out_of_memory = told_of_memory;
+        let short_of = overuse.or_else(|| self.shortage(code, signal, told));
         ProcessEnd {
             code,
             signal,
             sandbox_fault,
             killed: self.killed,
             output_fault: self.output_fault.clone(),
-            out_of_memory,
+            short_of,
             leftovers: leftovers + inner_leftovers,
             stderr_tail,
             duration,
@@ -325,8 +365,14 @@ impl Drop for RunningProcess {
     }
 }
 
+/// What whoever stands between says of what the kernel counted where the program was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    out_of_memory: bool,
+    out_of_processes: bool,
+}
+
 /// Whether SIGKILL ended it, or a shell reports that of its child.
-#[cfg(target_os = "linux")]
 fn ended_by_a_kill(code: Option<i32>, signal: Option<i32>) -> bool {
     signal == Some(9) || code == Some(128 + 9)
 }

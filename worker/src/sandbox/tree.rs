@@ -180,28 +180,34 @@ mod platform {
 
     /// The living descendants of `ancestor`.
     pub(in crate::sandbox) fn descendants(ancestor: i32) -> Vec<i32> {
-        let processes = processes();
         let mut found = vec![ancestor];
+        add_descendants(&mut found, &processes(), &[]);
+        found.split_off(1)
+    }
+
+    /// Adds to `found` the living descendants of those that are in it, but not the `spared` and theirs.
+    fn add_descendants(found: &mut Vec<i32>, processes: &BTreeMap<i32, Stat>, spared: &[i32]) {
+        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        // The dead have no children: those were given to another parent.
+        for (&pid, stat) in processes.iter().filter(|(_, stat)| !stat.dead()) {
+            children.entry(stat.parent).or_default().push(pid);
+        }
         let mut next = 0;
-        while let Some(&parent) = found.get(next) {
-            let children = processes
-                .iter()
-                .filter(|(pid, stat)| stat.parent == parent && !found.contains(pid));
-            let children: Vec<i32> = children.map(|(&pid, _)| pid).collect();
-            found.extend(children);
+        while let Some(parent) = found.get(next) {
+            for &child in children.get(parent).into_iter().flatten() {
+                if !spared.contains(&child) && !found.contains(&child) {
+                    found.push(child);
+                }
+            }
             next += 1;
         }
-        found.retain(|pid| *pid != ancestor && processes.get(pid).is_some_and(|stat| !stat.dead()));
-        found
     }
 
     pub(super) fn kill_found(marks: &Marks) -> Vec<i32> {
         let processes = processes();
         let spared = worker_and_above(&processes);
         let mut found: Vec<i32> = Vec::new();
-        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
         for (&pid, stat) in &processes {
-            children.entry(stat.parent).or_default().push(pid);
             let led = marks
                 .leader
                 .is_some_and(|leader| [pid, stat.group, stat.session].contains(&leader));
@@ -211,16 +217,7 @@ mod platform {
                 found.push(pid);
             }
         }
-        let mut next = 0;
-        while let Some(parent) = found.get(next) {
-            for &child in children.get(parent).into_iter().flatten() {
-                let alive = processes.get(&child).is_some_and(|stat| !stat.dead());
-                if alive && !spared.contains(&child) && !found.contains(&child) {
-                    found.push(child);
-                }
-            }
-            next += 1;
-        }
+        add_descendants(&mut found, &processes, &spared);
         found.retain(|&pid| processes.get(&pid).is_some_and(|&stat| kill(pid, stat)));
         found
     }

@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use mcproctor_proto::assignment::SandboxLevel;
 
-use super::ability::ability;
+use super::ability;
 use super::error::SandboxError;
 use super::folder::Folder;
 #[cfg(target_os = "linux")]
-use super::{bubblewrap::Bubblewrap, container::Container, landlock::Abi};
+use super::{
+    bubblewrap::{self, Bubblewrap},
+    container::{self, Container},
+    landlock::Abi,
+};
 
 /// The wall of one sandbox.
 #[derive(Debug)]
@@ -32,6 +36,41 @@ pub(super) enum Wall {
     Container(Box<Container>),
 }
 
+/// What a wall is put up with.
+#[derive(Debug)]
+pub(super) enum Means {
+    /// Nothing is needed.
+    Nothing,
+    /// The kernel's Landlock.
+    #[cfg(target_os = "linux")]
+    Landlock(Abi),
+    /// The program.
+    #[cfg(target_os = "linux")]
+    Bubblewrap(PathBuf),
+    /// An engine and an image.
+    #[cfg(target_os = "linux")]
+    Container(Box<container::Ready>),
+}
+
+impl Means {
+    /// Those of `level`, if this machine has them. Containers are made of `image`.
+    pub(super) fn of(level: SandboxLevel, image: &str) -> Result<Self, SandboxError> {
+        let _ = image;
+        let means = match level {
+            SandboxLevel::Process => Ok(Self::Nothing),
+            #[cfg(target_os = "linux")]
+            SandboxLevel::Landlock => ability::landlock().map(Self::Landlock),
+            #[cfg(target_os = "linux")]
+            SandboxLevel::Bubblewrap => bubblewrap::ready().map(Self::Bubblewrap),
+            #[cfg(target_os = "linux")]
+            SandboxLevel::Container => container::ready(image).map(|ready| Self::Container(Box::new(ready))),
+            #[cfg(not(target_os = "linux"))]
+            _ => Err(ability::needs_linux()),
+        };
+        means.map_err(|why| SandboxError::Unavailable { level, why })
+    }
+}
+
 /// What to execute: a program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommandLine {
@@ -40,36 +79,20 @@ pub(super) struct CommandLine {
 }
 
 impl Wall {
-    /// Refuses a level that this machine does not have, before anything is made.
-    pub(super) fn check(level: SandboxLevel, image: &str) -> Result<(), SandboxError> {
-        ability(level, image)
-            .map(drop)
-            .map_err(|why| SandboxError::Unavailable { level, why })
-    }
-
-    /// The wall of `level` around `folder`. A container is made of `image`.
-    pub(super) fn of(level: SandboxLevel, image: &str, folder: &Folder) -> Result<Self, SandboxError> {
-        let unavailable = |why| SandboxError::Unavailable { level, why };
+    /// The wall of what is there, around `folder`.
+    pub(super) fn around(folder: &Folder, means: Means) -> Result<Self, SandboxError> {
         // Elsewhere than on Linux nothing is put up in the folder.
-        let _ = (folder, image);
-        match level {
-            SandboxLevel::Process => Ok(Self::Process),
+        let _ = folder;
+        match means {
+            Means::Nothing => Ok(Self::Process),
             #[cfg(target_os = "linux")]
-            SandboxLevel::Landlock => super::ability::landlock()
-                .map(|abi| Self::Landlock { abi, ports: Vec::new() })
-                .map_err(unavailable),
+            Means::Landlock(abi) => Ok(Self::Landlock { abi, ports: Vec::new() }),
             #[cfg(target_os = "linux")]
-            SandboxLevel::Bubblewrap => {
-                let program = super::bubblewrap::ready().map_err(unavailable)?;
-                Bubblewrap::around(folder, program).map(Self::Bubblewrap)
+            Means::Bubblewrap(program) => Bubblewrap::around(folder, program).map(Self::Bubblewrap),
+            #[cfg(target_os = "linux")]
+            Means::Container(ready) => {
+                Container::around(folder, *ready).map(|container| Self::Container(Box::new(container)))
             }
-            #[cfg(target_os = "linux")]
-            SandboxLevel::Container => {
-                let ready = super::container::ready(image).map_err(unavailable)?;
-                Container::around(folder, ready).map(|container| Self::Container(Box::new(container)))
-            }
-            #[cfg(not(target_os = "linux"))]
-            _ => Err(unavailable(super::ability::needs_linux())),
         }
     }
 

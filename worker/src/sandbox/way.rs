@@ -8,12 +8,9 @@ use std::path::Path;
 use tokio::net::{TcpStream, UnixListener};
 use tokio::task::AbortHandle;
 
-use crate::loopback::ACCEPT_PAUSE;
+use crate::loopback::{ACCEPT_PAUSE, most_connections};
 
-/// More connections than any agent has open at once; further ones wait until one of them ends.
-const MOST: usize = 256;
-
-/// Carries until it is dropped.
+/// Carries, [so many connections](most_connections) at once, until it is dropped.
 #[derive(Debug)]
 pub(super) struct OuterWay(AbortHandle);
 
@@ -30,9 +27,10 @@ impl OuterWay {
         let carrying = tokio::spawn(async move {
             // Ends its connections with it.
             let mut connections = tokio::task::JoinSet::new();
+            let most = most_connections();
             loop {
                 tokio::select! {
-                    accepted = listener.accept(), if connections.len() < MOST => {
+                    accepted = listener.accept(), if connections.len() < most => {
                         let Ok((mut inside, _)) = accepted else {
                             tokio::time::sleep(ACCEPT_PAUSE).await;
                             continue;

@@ -32,8 +32,9 @@ pub(super) enum Word {
         /// Its descendants that were still there.
         leftovers: usize,
         /// Whether the kernel killed something of it for want of memory, as far as whoever says it can know.
-        #[serde(default)]
         out_of_memory: bool,
+        /// Whether the kernel refused it a process or a thread, as far as whoever says it can know.
+        out_of_processes: bool,
     },
 }
 

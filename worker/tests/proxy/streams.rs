@@ -1,9 +1,10 @@
 //! Streams: each event at once, and every way that a stream can end.
 
 use mcproctor_proto::call::CallState;
+use mcproctor_worker::proxy::Proxy;
 use tokio::sync::mpsc;
 
-use crate::wire::{Conn, Server, call, proxy_to, result, soon};
+use crate::wire::{Conn, Server, address_of, call, options, proxy_to, result, soon};
 
 #[tokio::test]
 async fn an_event_reaches_agent_and_record_before_the_stream_ends() {
@@ -322,4 +323,33 @@ async fn a_dropped_proxy_lets_go_of_both_sides() {
         tokio::net::TcpStream::connect(address).await.is_err(),
         "nobody listens any more"
     );
+}
+
+#[tokio::test]
+async fn an_agent_with_more_connections_than_allowed_waits_until_one_ends() {
+    let server = Server::start(|mut conn: Conn| async move {
+        while conn.try_head().await.is_some() {
+            conn.exactly(call("1", "t", "{}").len()).await;
+            conn.json(result("1", "well")).await;
+        }
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(format!("http://{}/mcp", server.address), &[], &folder);
+    options.most_connections = 2;
+    let proxy = Proxy::start(options).await.unwrap();
+    let ask = async |agent: &mut Conn| agent.post("/mcp", "", call("1", "t", "{}")).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(Conn::connect(address_of(&proxy)).await);
+    }
+    let mut next = Conn::connect(address_of(&proxy)).await;
+    ask(&mut next).await;
+    for agent in &mut held {
+        ask(agent).await;
+        assert!(agent.message().await.text().contains("well"));
+    }
+    assert_eq!(proxy.calls().await.len(), 2);
+    drop(held.pop());
+    assert!(next.message().await.text().contains("well"));
 }

@@ -129,3 +129,29 @@ pub(crate) async fn its_paths_are_always_the_same(level: SandboxLevel) {
         assert_eq!(seat.sandbox.home().to_str(), Some("/agent/home"));
     }
 }
+
+pub(crate) async fn attributes_of_files_stay_as_they_are(level: SandboxLevel) {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    const NAME: &str = "user.mcproctor";
+    let seat = Seat::new(level);
+    let precious = seat.host_folder().join("precious");
+    fs::write(&precious, "").unwrap();
+    setxattr(&precious, NAME, b"before", XattrFlags::empty()).unwrap();
+    let program = r"
+attempt('set', lambda: os.setxattr(sys.argv[1], sys.argv[2], b'after'))
+attempt('remove', lambda: os.removexattr(sys.argv[1], sys.argv[2]))
+attempt('set-link', lambda: os.setxattr(sys.argv[1], sys.argv[2], b'after', follow_symlinks=False))
+path = ctypes.create_string_buffer(sys.argv[1].encode())
+name = ctypes.create_string_buffer(sys.argv[2].encode())
+attempt('remove-at', lambda: call(466, -100, path, 0, name))
+os.open('own', os.O_CREAT)
+print('copied', os.system('cp --preserve=all own other'))
+";
+    let ran = seat.python(program, &[precious.to_str().unwrap(), NAME]).await;
+    // Whoever copies files with all that they have does without.
+    ran.assert_line("copied 0");
+    assert!(!ran.text.contains(" ok"), "{}", ran.text);
+    let mut value = [0; 16];
+    let length = getxattr(&precious, NAME, &mut value).unwrap();
+    assert_eq!(&value[..length], b"before");
+}

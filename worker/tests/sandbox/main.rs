@@ -46,6 +46,8 @@ macro_rules! confined {
                 limits::a_fork_bomb_stays_within_its_limit,
                 limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
                 limits::memory_beyond_the_limit_ends_it_and_is_told,
+                limits::whoever_needs_more_processes_than_the_limit_is_told_from_whoever_fails,
+                limits::who_prints_without_end_is_ended_with_all_that_it_started,
                 limits::the_groups_are_gone_afterwards,
                 network::only_the_ways_that_were_opened_are_reached,
                 network::large_and_slow_answers_come_through_the_ways_whole,
@@ -80,17 +82,22 @@ mod held {
         [
             limits::a_fork_bomb_stays_within_its_limit,
             limits::memory_beyond_the_limit_ends_it_and_is_told,
+            limits::whoever_needs_more_processes_than_the_limit_is_told_from_whoever_fails,
             limits::the_groups_are_gone_afterwards,
             network::large_and_slow_answers_come_through_the_ways_whole,
             processes::arguments_input_output_and_exit_arrive_unchanged,
             processes::nothing_is_left_after_many,
+            secrets::a_planted_key_is_found_where_nothing_is_closed,
         ]
     );
 
     confined!(
         landlock,
         super::SandboxLevel::Landlock,
-        [network::no_other_kind_of_socket_is_made]
+        [
+            files::attributes_of_files_stay_as_they_are,
+            network::no_other_kind_of_socket_is_made
+        ]
     );
 
     confined!(

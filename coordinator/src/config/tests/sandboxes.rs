@@ -81,16 +81,23 @@ fn an_own_login_is_in_process_only() {
 
 #[test]
 fn what_an_attempt_may_use_is_read() {
-    let run = "sandbox: {level: landlock, memoryMb: 512, processes: 100, cpus: 2, diskMb: 3}";
+    let run = "sandbox: {level: landlock, memoryMb: 512, processes: 200, cpus: 2, diskMb: 3}";
     let sandbox = config(run, KEYS).run.sandbox;
     assert_eq!(sandbox.level, Some(Landlock));
     let expected = Resources {
         memory_bytes: Some(512 << 20),
-        processes: Some(100),
+        processes: Some(200),
         cpus: Some(2),
         disk_bytes: Some(3 << 20),
     };
     assert_eq!(sandbox.resources, expected);
+}
+
+#[test]
+fn fewer_processes_than_any_agents_command_line_has_are_refused() {
+    let text = format!("{SMALLEST}run: {{sandbox: {{level: landlock, processes: 127}}}}\n");
+    let error = Folder::with(&text).report(&environment(KEYS));
+    assert!(error.contains("processes") && error.contains("128"), "{error}");
 }
 
 #[test]

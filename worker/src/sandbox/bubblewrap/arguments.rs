@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::sandbox::confined::outermost;
 use crate::sandbox::etc;
 use crate::sandbox::landlock::{FileRight, SYSTEM};
 use crate::sandbox::view::View;
@@ -42,8 +43,7 @@ pub(super) struct Room<'a> {
 /// The arguments up to the program. `installed` is what is shown of the host beside the system, at the place where it lies.
 pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString> {
     let mut args: Vec<OsString> = NAMESPACES.into_iter().map(Into::into).collect();
-    let mut shown: Vec<PathBuf> = Vec::new();
-    system(&mut args, &mut shown);
+    let shown = system(&mut args);
     bind(&mut args, "--ro-bind", room.etc, Path::new(etc::ETC));
     for folder in etc::folders() {
         bind(&mut args, "--ro-bind", &folder, &folder);
@@ -65,7 +65,7 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     for folder in room.own_folders {
         bind(&mut args, "--bind", &folder.outside, &folder.inside);
     }
-    installed_files(&mut args, &mut shown, installed);
+    installed_files(&mut args, &shown, installed);
     bind(&mut args, "--ro-bind", room.launcher, Path::new(LAUNCHER));
     bind(&mut args, "--ro-bind", room.ways, Path::new(ways::INSIDE));
     words(&mut args, &["--remount-ro", "/", "--as-pid-1", "--chdir"]);
@@ -73,8 +73,9 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     args
 }
 
-/// The system, read-only. What is a link there is one here: `/bin` to `/usr/bin`, as a rule.
-fn system(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>) {
+/// The system, read-only. What is a link there is one here: `/bin` to `/usr/bin`, as a rule. Gives what is shown as a whole.
+fn system(args: &mut Vec<OsString>) -> Vec<PathBuf> {
+    let mut shown = Vec::new();
     for (path, right) in SYSTEM {
         let path = Path::new(path);
         // All of them are made up or mounted anew.
@@ -90,21 +91,18 @@ fn system(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>) {
             }
         }
     }
+    shown
 }
 
 /// Programs with what was installed with them: folders before what lies in them, which is then there already.
-fn installed_files(args: &mut Vec<OsString>, shown: &mut Vec<PathBuf>, installed: &[PathBuf]) {
-    let mut files: Vec<&PathBuf> = installed.iter().collect();
-    files.sort_by_key(|path| path.components().count());
-    for path in files {
-        if shown.iter().any(|folder| path.starts_with(folder)) || below_a_link(path) {
-            continue;
-        }
+fn installed_files(args: &mut Vec<OsString>, shown: &[PathBuf], installed: &[PathBuf]) {
+    let mut files = installed.to_vec();
+    files.retain(|path| !below_a_link(path));
+    for path in outermost(files, shown) {
         match path.read_link() {
-            Ok(target) => link(args, &target, path),
-            Err(_) => bind(args, "--ro-bind", path, path),
+            Ok(target) => link(args, &target, &path),
+            Err(_) => bind(args, "--ro-bind", &path, &path),
         }
-        shown.push(path.clone());
     }
 }
 

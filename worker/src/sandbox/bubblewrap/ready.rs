@@ -1,15 +1,20 @@
 //! Whether this machine can do it.
 
-use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::arguments::NAMESPACES;
+use crate::question::{Answer, ask};
 use crate::sandbox::ability::{self, Unavailable};
+use crate::search_path;
 
 /// The program.
 const PROGRAM: &str = "bwrap";
+
+/// How long it may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What the level holds, for people.
 pub(in crate::sandbox) fn describe(program: &Path) -> String {
@@ -27,7 +32,7 @@ pub(in crate::sandbox) fn ready() -> Result<PathBuf, Unavailable> {
 
 fn try_it() -> Result<PathBuf, Unavailable> {
     ability::filter()?;
-    let program = find().ok_or_else(|| {
+    let program = search_path::find(PROGRAM).ok_or_else(|| {
         Unavailable::new(
             "the program `bwrap` is not installed",
             "install it (`apt-get install bubblewrap`), or use `landlock`",
@@ -48,14 +53,11 @@ fn try_it() -> Result<PathBuf, Unavailable> {
             "--",
             "/bin/true",
         ])
-        .stdin(Stdio::null());
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => Err(Unavailable::new(
-            format!(
-                "`bwrap` does not work here: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            ),
+        .env_clear();
+    match ask(&mut command, PATIENCE) {
+        Ok(answer) if answer.status.success() => Ok(program),
+        Ok(answer) => Err(Unavailable::new(
+            format!("`bwrap` does not work here: {}", reason(&answer)),
             "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a \
              container also an unmasked /proc), or use `landlock`",
         )),
@@ -66,10 +68,11 @@ fn try_it() -> Result<PathBuf, Unavailable> {
     }
 }
 
-fn find() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(PROGRAM))
-        .find(|program| program.is_file())
+/// What it said, or else how it ended.
+fn reason(answer: &Answer) -> String {
+    if answer.stderr.is_empty() {
+        answer.status.to_string()
+    } else {
+        answer.stderr.clone()
+    }
 }

@@ -1,13 +1,15 @@
 //! The arguments of `docker run` and `podman run`.
 
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use mcproctor_proto::assignment::Resources;
 use rustix::process::{Resource, getrlimit};
 
 use super::engine::Kind;
+use crate::descriptors;
+use crate::sandbox::confined::outermost;
 use crate::sandbox::etc;
 use crate::sandbox::view::View;
 use crate::sandbox::ways;
@@ -119,11 +121,10 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
 
 /// Podman asks for more than it may have where it lacks a privilege, and fails with it; an agent needs no more than the worker.
 fn own_limits(args: &mut Args) {
-    for (name, resource, enough) in [
-        ("nofile", Resource::Nofile, 1 << 20),
-        ("nproc", Resource::Nproc, 1 << 15),
+    for (name, limit, enough) in [
+        ("nofile", descriptors::limit_found(), 1 << 20),
+        ("nproc", getrlimit(Resource::Nproc), 1 << 15),
     ] {
-        let limit = getrlimit(resource);
         let at_most = |value: Option<u64>| value.map_or(enough, |value| value.min(enough));
         let both = format!("{name}={}:{}", at_most(limit.current), at_most(limit.maximum));
         args.words(&["--ulimit", &both]);
@@ -149,31 +150,18 @@ fn limits(args: &mut Args, resources: &Resources) {
 
 /// Programs with what was installed with them: folders before what lies in them, which is then there already.
 fn installed_files(args: &mut Args, roots_home: Option<&Path>, installed: &[PathBuf]) {
-    let mut files: Vec<PathBuf> = installed.iter().map(|path| without_parents(path)).collect();
-    files.retain(|path| !is_of_the_image(path));
-    files.sort_by_key(|path| path.components().count());
+    let mut files = installed.to_vec();
+    // Whatever the image has beneath the root is not hidden as a whole.
+    files.retain(|path| !is_of_the_image(path) && path.parent().is_some());
     if let Some(roots_home) = roots_home
         && files.iter().any(|path| path.starts_with(ROOTS_HOME))
     {
         // The engine makes the places of what is shown beneath it; it belongs to root, who the agent is not.
         args.bind(roots_home, Path::new(ROOTS_HOME), false);
     }
-    let mut shown: Vec<PathBuf> = Vec::new();
-    for path in files {
-        // Whatever the image has beneath the root is not hidden as a whole.
-        if path.parent().is_none() || shown.iter().any(|folder| path.starts_with(folder)) {
-            continue;
-        }
+    for path in outermost(files, &[]) {
         args.bind(&path, &path, true);
-        shown.push(path);
     }
-}
-
-/// The path without `..`: an engine leaves them out by itself, and then refuses to mount the same place twice.
-fn without_parents(path: &Path) -> PathBuf {
-    let has_parents = path.components().any(|part| part == Component::ParentDir);
-    let real = has_parents.then(|| path.canonicalize().ok()).flatten();
-    real.unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether a file of this path is the image's.

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use mcproctor_proto::assignment::DEFAULT_IMAGE;
 
-use super::question::{Answer, ask};
+use crate::question::{Answer, ask};
 use crate::sandbox::ability::Unavailable;
+use crate::sandbox::limits::Enforced;
+use crate::search_path;
 
 /// How long an engine may take to say that it is there. One that hangs is not to hold up a run.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -50,14 +52,6 @@ pub(super) struct Engine {
     pub(super) program: PathBuf,
 }
 
-/// Which limits an engine enforces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Enforced {
-    pub(super) memory: bool,
-    pub(super) processes: bool,
-    pub(super) cpus: bool,
-}
-
 impl Engine {
     /// The engine behind a command at this path, by its name.
     pub(super) fn at(program: PathBuf) -> Self {
@@ -72,7 +66,9 @@ impl Engine {
     pub(super) fn find() -> Result<(Self, String), Unavailable> {
         let mut reasons = Vec::new();
         for name in ["docker", "podman"] {
-            let Some(program) = in_path(name) else { continue };
+            let Some(program) = search_path::find(name) else {
+                continue;
+            };
             let engine = Self::at(program);
             match engine.version() {
                 Ok(said) if maps_users(&said) => reasons.push(format!(
@@ -179,7 +175,9 @@ impl Engine {
 
     /// The same, for something that may take a while.
     pub(super) fn ask_for(&self, patience: Duration, args: &[&str]) -> io::Result<Answer> {
-        ask(Command::new(&self.program).args(args).current_dir("/"), patience)
+        let mut command = Command::new(&self.program);
+        command.args(args).env_clear().envs(environment()).current_dir("/");
+        ask(&mut command, patience)
     }
 }
 
@@ -189,14 +187,6 @@ pub(super) fn environment() -> BTreeMap<String, OsString> {
     there
         .filter_map(|name| Some((name.to_owned(), env::var_os(name)?)))
         .collect()
-}
-
-fn in_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|program| Path::is_file(program))
 }
 
 /// Whether an engine says that the numbers of users inside are others outside. Podman can be told not to do so.
@@ -241,6 +231,22 @@ mod tests {
     fn a_command_without_an_engine_behind_it_is_none() {
         let (_folder, silent) = engine("docker", "echo ' []'; echo 'Cannot connect to the daemon' >&2");
         assert_eq!(silent.version().unwrap_err(), "Cannot connect to the daemon");
+    }
+
+    #[test]
+    fn an_engine_is_told_nothing_of_the_workers_environment_but_what_it_needs() {
+        let (_folder, engine) = engine("docker", "/usr/bin/env");
+        let told = engine.ask(&[]).unwrap().stdout;
+        // What a shell sets for itself.
+        let own = ["PWD", "OLDPWD", "SHLVL", "_"];
+        let names: Vec<_> = told.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+        assert!(names.contains(&"PATH"), "{told}");
+        let further = names
+            .iter()
+            .find(|name| !ENVIRONMENT.contains(name) && !own.contains(name));
+        assert_eq!(further, None);
+        // Tests are started with more.
+        assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
     }
 
     #[test]

@@ -6,11 +6,10 @@
 
 mod arguments;
 mod engine;
-mod question;
 mod ready;
 mod room;
 mod standing;
 
-pub(super) use ready::{describe, ready};
+pub(super) use ready::{Ready, describe, ready};
 pub(super) use room::Container;
 pub(super) use standing::remove_named;

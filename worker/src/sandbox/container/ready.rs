@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::engine::{Enforced, Engine};
+use super::engine::Engine;
 use crate::sandbox::ability::{self, Unavailable};
+use crate::sandbox::limits::Enforced;
 
 /// What is there for a container.
 #[derive(Clone, Debug)]
@@ -20,14 +21,9 @@ impl Ready {
         &self.image.1
     }
 
-    /// Which of memory, processes and processors the engine limits.
-    pub(in crate::sandbox) fn enforced(&self) -> (bool, bool, bool) {
-        let Enforced {
-            memory,
-            processes,
-            cpus,
-        } = self.engine.enforced();
-        (memory, processes, cpus)
+    /// Which limits the engine enforces.
+    pub(in crate::sandbox) fn enforced(&self) -> Enforced {
+        self.engine.enforced()
     }
 }
 

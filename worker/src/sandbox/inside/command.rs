@@ -15,7 +15,8 @@ use rustix::process::{Pid, Signal, set_child_subreaper, set_parent_process_death
 use super::error::InsideError;
 use super::handover::Handover;
 use super::supervisor::Supervisor;
-use super::{capabilities, carry, descriptors, filter, landlock, limits, outpost};
+use super::{capabilities, carry, filter, inherited, landlock, limits, outpost};
+use crate::descriptors;
 use crate::sandbox::landlock::Sockets;
 use crate::sandbox::plan::{Kind, Plan};
 use crate::sandbox::secrecy::keep_to_itself;
@@ -107,7 +108,7 @@ fn await_leave(mut channel: &UnixStream) {
 }
 
 fn run(plan: &Plan, program: &Program, channel: &UnixStream) -> Result<Word, InsideError> {
-    descriptors::close_on_exec().map_err(InsideError::Descriptors)?;
+    inherited::close_on_exec().map_err(InsideError::Descriptors)?;
     if let Kind::Container(entrance) = &plan.kind {
         return outpost::hold(plan, entrance, &program.command, channel);
     }
@@ -130,6 +131,8 @@ fn run(plan: &Plan, program: &Program, channel: &UnixStream) -> Result<Word, Ins
             let listening = channel.try_clone().map_err(InsideError::Supervise)?;
             let supervisor = Supervisor::of(child, listening).map_err(InsideError::Supervise)?;
             leave_the_streams();
+            // For the connections that it carries; the agent has the limit that was found.
+            descriptors::raise_limit();
             carry::carry(ways);
             Ok(supervisor.stay())
         }

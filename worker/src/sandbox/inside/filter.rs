@@ -29,6 +29,11 @@ const NAMESPACES: u64 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP) as u64;
 
+/// Calls of Linux 6.13 and 6.17, which have the same number on every architecture.
+const SETXATTRAT: libc::c_long = 463;
+const REMOVEXATTRAT: libc::c_long = 466;
+const FILE_SETATTR: libc::c_long = 469;
+
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Lays the filters on this process for good. Needs no new privileges to be given up already.
@@ -49,8 +54,10 @@ fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, InsideError> {
         (refused_sockets(sockets)?, libc::EACCES),
         (refused_calls(sockets)?, libc::EPERM),
         (unknown_calls(sockets), libc::ENOSYS),
+        (unsupported_calls(sockets), libc::EOPNOTSUPP),
     ]
     .into_iter()
+    .filter(|(rules, _)| !rules.is_empty())
     .map(|(rules, errno)| program(rules, errno))
     .collect()
 }
@@ -200,8 +207,30 @@ fn unknown_calls(sockets: Sockets) -> Rules {
         // Shared memory, queues and semaphores that outlive who made them (sysvipc(7), mq_overview(7)), and that Landlock does
         // not know. In a namespace they are the agent's own and end with it.
         calls.extend([libc::SYS_shmget, libc::SYS_msgget, libc::SYS_semget, libc::SYS_mq_open]);
+        // The newer forms of what is unsupported below.
+        calls.extend([SETXATTRAT, REMOVEXATTRAT, FILE_SETATTR]);
     }
     calls.into_iter().map(|call| (call, Vec::new())).collect()
+}
+
+/// Programs get by without these where a file system does not have what they change: extended attributes, access lists among
+/// them. Landlock does not judge them, and the kernel lets the owner change those of every file; in a namespace there are no
+/// other files that could be written.
+fn unsupported_calls(sockets: Sockets) -> Rules {
+    if sockets != Sockets::OnlyTcp {
+        return Rules::new();
+    }
+    [
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_fsetxattr,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        libc::SYS_fremovexattr,
+    ]
+    .into_iter()
+    .map(|call| (call, Vec::new()))
+    .collect()
 }
 
 #[cfg(test)]
@@ -212,9 +241,9 @@ mod tests {
 
     #[test]
     fn every_filter_can_be_built_and_begins_with_the_guard() {
-        for sockets in [Sockets::OnlyTcp, Sockets::OfTheNamespace] {
+        for (sockets, count) in [(Sockets::OnlyTcp, 4), (Sockets::OfTheNamespace, 3)] {
             let programs = programs(sockets).unwrap();
-            assert_eq!(programs.len(), 3);
+            assert_eq!(programs.len(), count);
             for program in programs {
                 assert_eq!(program[1].k == 0x4000_0000, cfg!(target_arch = "x86_64"));
             }

@@ -17,8 +17,8 @@ use crate::sandbox::plan::Plan;
 /// Standard input, output and error.
 const STREAMS: usize = 3;
 
-/// What is told.
-#[derive(Debug, Serialize, Deserialize)]
+/// What is told. Not to be printed: keys and tokens are in the environment.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Handover {
     /// What is left to do inside.

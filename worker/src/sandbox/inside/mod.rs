@@ -12,10 +12,10 @@
 mod capabilities;
 mod carry;
 mod command;
-mod descriptors;
 mod error;
 mod filter;
 mod handover;
+mod inherited;
 mod landlock;
 mod limits;
 mod outpost;

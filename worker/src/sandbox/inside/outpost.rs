@@ -19,7 +19,7 @@ use rustix::process::Pid;
 use super::error::InsideError;
 use super::handover::Handover;
 use super::passing_on;
-use crate::sandbox::memory::OomCount;
+use crate::sandbox::counted::{Counted, Event};
 use crate::sandbox::plan::{Entrance, Kind, Plan};
 use crate::sandbox::word::Word;
 
@@ -59,7 +59,8 @@ pub(super) fn hold(
     drop(listener);
     let _ = fs::remove_file(&entrance.socket);
     let process = process_of(&inner).map_err(InsideError::Handover)?;
-    let memory = OomCount::of_process(process.as_raw_pid());
+    let [kills, refusals] =
+        [Event::MemoryKill, Event::ProcessRefused].map(|event| Counted::around(event, process.as_raw_pid()));
     passing_on::to(process).map_err(InsideError::Supervise)?;
     let handover = Handover {
         plan: Plan {
@@ -70,8 +71,10 @@ pub(super) fn hold(
         environment: std::env::vars_os().collect(),
     };
     handover.send(&inner).map_err(InsideError::Handover)?;
-    let mut out_of_memory = false;
-    let heard = listen_to_both(&inner, channel, || out_of_memory = memory.has_grown());
+    let (mut out_of_memory, mut out_of_processes) = (false, false);
+    let heard = listen_to_both(&inner, channel, || {
+        (out_of_memory, out_of_processes) = (kills.has_grown(), refusals.has_grown());
+    });
     passing_on::to_nobody();
     let word = match heard {
         Heard::Word(Word::Ended {
@@ -84,6 +87,7 @@ pub(super) fn hold(
             signal,
             leftovers,
             out_of_memory,
+            out_of_processes,
         },
         Heard::Word(failed) => failed,
         Heard::Nothing { sent_home: true } => ended_by_the_worker(),
@@ -100,6 +104,7 @@ fn ended_by_the_worker() -> Word {
         signal: Some(libc::SIGKILL),
         leftovers: 0,
         out_of_memory: false,
+        out_of_processes: false,
     }
 }
 

@@ -56,6 +56,7 @@ impl Supervisor {
             signal: status.and_then(WaitStatus::terminating_signal),
             leftovers: if OVER.load(Ordering::SeqCst) { 0 } else { leftovers },
             out_of_memory: false,
+            out_of_processes: false,
         }
     }
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
+use crate::sandbox::shortage::Shortage;
+
 /// How often is looked. One file cannot grow past the limit in between, but many can.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -34,8 +36,8 @@ impl DiskWatch {
         }
     }
 
-    /// Why the agent has to be ended, if it has. Looks only when it is time to.
-    pub(in crate::sandbox) async fn exceeded(&mut self) -> Option<String> {
+    /// The limit, if more was taken: then the agent has to be ended. Looks only when it is time to.
+    pub(in crate::sandbox) async fn exceeded(&mut self) -> Option<Shortage> {
         if self.looking.is_none() && self.looked.elapsed() < INTERVAL {
             return None;
         }
@@ -43,7 +45,7 @@ impl DiskWatch {
     }
 
     /// The same at the end, when nothing changes any more.
-    pub(in crate::sandbox) async fn exceeded_at_the_end(&mut self) -> Option<String> {
+    pub(in crate::sandbox) async fn exceeded_at_the_end(&mut self) -> Option<Shortage> {
         if !self.last {
             // One that began before may have missed something.
             self.last = true;
@@ -52,18 +54,14 @@ impl DiskWatch {
         self.look().await
     }
 
-    async fn look(&mut self) -> Option<String> {
+    async fn look(&mut self) -> Option<Shortage> {
         let looking = self.looking.get_or_insert_with(|| {
             let (folders, limit) = (self.folders.clone(), self.limit);
             tokio::task::spawn_blocking(move || used(&folders, limit) > limit)
         });
         let over = looking.await.unwrap_or(false);
         (self.looking, self.looked) = (None, Instant::now());
-        over.then(|| self.reason())
-    }
-
-    fn reason(&self) -> String {
-        format!("the agent took more than {} MB of disk", self.limit / (1024 * 1024))
+        over.then_some(Shortage::Disk { limit: self.limit })
     }
 }
 

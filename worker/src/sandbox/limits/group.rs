@@ -11,21 +11,15 @@ use mcproctor_proto::assignment::Resources;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::Command;
 
+use super::enforced::Enforced;
 use super::mounts::{Hierarchy, hierarchies};
+use crate::sandbox::counted::{Counters, Event};
 
 /// Microseconds; a group may use so many of each of its processors' time before it waits for the next period.
 const PERIOD: u64 = 100_000;
 
 /// How long its last processes may take to disappear.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Which limits the group enforces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::sandbox) struct Enforced {
-    pub(in crate::sandbox) memory: bool,
-    pub(in crate::sandbox) processes: bool,
-    pub(in crate::sandbox) cpus: bool,
-}
 
 /// A group. Dropping it kills what is in it, and removes it.
 #[derive(Debug)]
@@ -34,8 +28,7 @@ pub(in crate::sandbox) struct Group {
     /// Files that a process joins by.
     doors: Arc<Vec<File>>,
     enforced: Enforced,
-    /// Where the kernel counts what it killed for want of memory.
-    out_of_memory: Option<PathBuf>,
+    counters: Counters,
 }
 
 /// The folders that [`Group::make`] may make for a group called `name`. To be noted before it does: this process may be
@@ -57,7 +50,7 @@ impl Group {
             folders: Vec::new(),
             doors: Arc::default(),
             enforced: Enforced::default(),
-            out_of_memory: None,
+            counters: Counters::default(),
         };
         if *resources == Resources::default() {
             return group;
@@ -77,13 +70,12 @@ impl Group {
                     group.enforced.memory |= enforced.memory;
                     group.enforced.processes |= enforced.processes;
                     group.enforced.cpus |= enforced.cpus;
+                    let counter = |event: Event| folder.join(event.file(hierarchy.controllers.is_some()));
                     if enforced.memory {
-                        let file = if hierarchy.controllers.is_some() {
-                            "memory.oom_control"
-                        } else {
-                            "memory.events"
-                        };
-                        group.out_of_memory = Some(folder.join(file));
+                        group.counters.memory_kills = Some(counter(Event::MemoryKill));
+                    }
+                    if enforced.processes {
+                        group.counters.processes_refused = Some(counter(Event::ProcessRefused));
                     }
                 }
                 _ => {
@@ -100,9 +92,9 @@ impl Group {
         self.enforced
     }
 
-    /// Where the kernel counts what it killed for want of memory.
-    pub(in crate::sandbox) fn out_of_memory(&self) -> Option<&Path> {
-        self.out_of_memory.as_deref()
+    /// Where the kernel counts what they led to.
+    pub(in crate::sandbox) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     /// Lets what `command` starts be in it, from its first instruction on.

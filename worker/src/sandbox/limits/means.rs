@@ -2,14 +2,16 @@
 
 use mcproctor_proto::assignment::{Resources, SandboxLevel};
 
+use super::enforced::Enforced;
+
 /// Which of the limits in `resources` are not enforced at `level` on this machine, for people. Tries it, and blocks for some
 /// milliseconds. Containers are made of `image`.
 pub fn not_enforced(level: SandboxLevel, image: &str, resources: &Resources) -> Vec<String> {
     let enforced = enforced(level, image, resources);
     let all = [
-        ("memoryMb", resources.memory_bytes.is_some(), enforced.0),
-        ("processes", resources.processes.is_some(), enforced.1),
-        ("cpus", resources.cpus.is_some(), enforced.2),
+        ("memoryMb", resources.memory_bytes.is_some(), enforced.memory),
+        ("processes", resources.processes.is_some(), enforced.processes),
+        ("cpus", resources.cpus.is_some(), enforced.cpus),
     ];
     all.into_iter()
         .filter(|(_, wanted, enforced)| *wanted && !enforced)
@@ -24,24 +26,28 @@ pub fn not_enforced(level: SandboxLevel, image: &str, resources: &Resources) -> 
         .collect()
 }
 
-/// Memory, processes, processors.
 #[cfg(target_os = "linux")]
-fn enforced(level: SandboxLevel, image: &str, resources: &Resources) -> (bool, bool, bool) {
+fn enforced(level: SandboxLevel, image: &str, resources: &Resources) -> Enforced {
     if level == SandboxLevel::Container && *resources != Resources::default() {
         // Without an engine there is no attempt to limit.
         let ready = crate::sandbox::container::ready(image);
-        return ready.map_or((true, true, true), |ready| ready.enforced());
+        let all = Enforced {
+            memory: true,
+            processes: true,
+            cpus: true,
+        };
+        return ready.map_or(all, |ready| ready.enforced());
     }
     let name = format!("mcproctor-try-{:016x}", rand::random::<u64>());
     let group = super::group::Group::make(&name, resources);
-    let of_group = group.enforced();
-    let by_process = level > SandboxLevel::Process && process_limit(level, resources).is_some();
-    (of_group.memory, of_group.processes || by_process, of_group.cpus)
+    let mut enforced = group.enforced();
+    enforced.processes |= level > SandboxLevel::Process && process_limit(level, resources).is_some();
+    enforced
 }
 
 #[cfg(not(target_os = "linux"))]
-fn enforced(_level: SandboxLevel, _image: &str, _resources: &Resources) -> (bool, bool, bool) {
-    (false, false, false)
+fn enforced(_level: SandboxLevel, _image: &str, _resources: &Resources) -> Enforced {
+    Enforced::default()
 }
 
 /// The number of processes that the agent's user may have, for where no group counts them (setrlimit(2), RLIMIT_NPROC).

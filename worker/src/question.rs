@@ -1,9 +1,12 @@
 //! Asking a program, for a limited time.
 
 use std::io::{self, Read as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::fd::AsFd;
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::io::ioctl_fionbio;
 
 /// Between two looks at whether it has answered.
 const POLL: Duration = Duration::from_millis(1);
@@ -13,17 +16,20 @@ const LONGEST: u64 = 60 * 1024;
 
 /// What a program said.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Answer {
+    /// How it ended.
+    pub(crate) status: ExitStatus,
+    /// Its standard output, without white space around it.
+    pub(crate) stdout: String,
+    /// Its standard error, likewise.
+    pub(crate) stderr: String,
 }
 
-/// Runs `command` to its end. Its answers have to fit into a pipe.
+/// Runs `command` to its end. Its answers have to fit into a pipe; what it started and left behind is not waited for.
 ///
 /// # Errors
 /// When it cannot be started, or takes longer than `patience` ([`io::ErrorKind::TimedOut`]); it is killed then.
-pub(super) fn ask(command: &mut Command, patience: Duration) -> io::Result<Answer> {
+pub(crate) fn ask(command: &mut Command, patience: Duration) -> io::Result<Answer> {
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
@@ -41,20 +47,20 @@ pub(super) fn ask(command: &mut Command, patience: Duration) -> io::Result<Answe
             }
         }
     };
-    Ok(answer(&mut child, status))
-}
-
-fn answer(child: &mut Child, status: ExitStatus) -> Answer {
-    Answer {
+    Ok(Answer {
         status,
-        stdout: child.stdout.take().map(text).unwrap_or_default(),
-        stderr: child.stderr.take().map(text).unwrap_or_default(),
-    }
+        stdout: child.stdout.take().map(said).unwrap_or_default(),
+        stderr: child.stderr.take().map(said).unwrap_or_default(),
+    })
 }
 
-fn text(pipe: impl io::Read) -> String {
+/// What is in the pipe of a program that is over. Whoever else holds the other end may never close it.
+fn said(pipe: impl io::Read + AsFd) -> String {
     let mut bytes = Vec::new();
-    let _ = pipe.take(LONGEST).read_to_end(&mut bytes);
+    if ioctl_fionbio(&pipe, true).is_ok() {
+        // Ends where there is nothing more, with an error where the pipe is still open.
+        let _ = pipe.take(LONGEST).read_to_end(&mut bytes);
+    }
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
@@ -69,6 +75,16 @@ mod tests {
         let begun = Instant::now();
         let silent = ask(Command::new("sleep").arg("60"), Duration::from_millis(50)).unwrap_err();
         assert_eq!(silent.kind(), io::ErrorKind::TimedOut);
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn who_leaves_somebody_behind_with_its_output_is_not_waited_for() {
+        let begun = Instant::now();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60 & echo yes"]);
+        let answer = ask(&mut command, Duration::from_secs(30)).unwrap();
+        assert_eq!(answer.stdout, "yes");
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 
