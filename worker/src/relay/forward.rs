@@ -21,7 +21,7 @@ use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, purpose};
 use super::failure::shorten;
 use super::observe::{Entry, Observed};
 use super::overhear::Overheard;
-use super::pace::Pace;
+use super::pace::{Place, Row};
 use super::purse::Purse;
 use super::refuse::Refusal;
 use super::retry_after::retry_after_ms;
@@ -43,7 +43,8 @@ pub(super) struct Forward {
     pub(super) route: Arc<Route>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
     pub(super) allowance: Allowance,
-    pub(super) pace: Arc<Pace>,
+    /// Where its requests wait for their places.
+    pub(super) row: Row,
     /// What it shares with other attempts: only in a gateway.
     pub(super) purse: Option<Arc<Purse>>,
     /// What was not passed on.
@@ -95,14 +96,18 @@ impl Forward {
         let id = self.ledger().begin(purpose, now());
         let mut entry = Entry::new(Arc::clone(&self.ledger), id);
         if purpose == Purpose::Completion {
-            self.wait_for_its_place(id).await;
-            if self.ledger().has_used_up(&self.allowance) {
+            // What is used up is used up also before a place: nobody waits for one in vain.
+            if let Some(refusal) = self.used_up() {
                 entry.end(End::Limited);
-                return self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP);
+                return refusal;
             }
-            if let Some(shut) = self.purse.as_ref().and_then(|purse| purse.shut()) {
+            let place = self.wait_for_its_place(id).await;
+            if let Some(refusal) = self.used_up() {
                 entry.end(End::Limited);
-                return self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}"));
+                return refusal;
+            }
+            if let Some(place) = place {
+                place.take();
             }
         }
 
@@ -145,17 +150,22 @@ impl Forward {
         }
     }
 
-    /// Holds a request back until the worker may send one more. An agent that leaves meanwhile takes its request with it.
-    async fn wait_for_its_place(&self, id: RequestId) {
-        let Some(interval) = self.allowance.request_interval else {
-            return;
-        };
-        let at = self.pace.place(interval, now());
-        if at > now() {
-            self.ledger().hold(id, now());
-            tokio::time::sleep_until(at.into()).await;
-            self.ledger().release(id, now());
+    /// The refusal of a request when nothing is left to ask with.
+    fn used_up(&self) -> Option<Response<Content>> {
+        if self.ledger().has_used_up(&self.allowance) {
+            return Some(self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP));
         }
+        let shut = self.purse.as_ref()?.shut()?;
+        Some(self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}")))
+    }
+
+    /// Holds a request back until one more may be sent. An agent that leaves meanwhile takes its request with it.
+    async fn wait_for_its_place(&self, id: RequestId) -> Option<Place> {
+        let interval = self.allowance.request_interval?;
+        self.ledger().hold(id, now());
+        let place = self.row.place(interval).await;
+        self.ledger().release(id, now());
+        Some(place)
     }
 
     fn block(&self, request: &Request<Incoming>) {

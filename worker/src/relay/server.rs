@@ -17,7 +17,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::{Forward, Route};
-use super::pace::Pace;
+use super::pace::{Lane, Pace, Row};
 use super::traffic::Ledger;
 use crate::loopback;
 use crate::refused::Refused;
@@ -37,7 +37,7 @@ pub struct RelayOptions {
     pub allowance: Allowance,
     /// Further certificate authorities for the model API, PEM.
     pub ca_pem: Option<String>,
-    /// The row in which all requests of the worker stand, where the allowance has an interval.
+    /// The row in which the requests of all attempts of the worker stand, where the allowance has an interval.
     pub pace: Arc<Pace>,
 }
 
@@ -84,7 +84,7 @@ impl Relay {
             }),
             ledger: Arc::clone(&ledger),
             allowance: options.allowance,
-            pace: options.pace,
+            row: Row::new(vec![Lane::default()], options.pace),
             purse: None,
             refused: Arc::clone(&refused),
             notes_tools: true,

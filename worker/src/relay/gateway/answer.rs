@@ -17,7 +17,7 @@ use mcproctor_proto::traffic::TOKEN_REFUSED;
 
 use super::super::endpoint::Dialect;
 use super::super::forward::{Content, Forward, Route};
-use super::super::pace::Pace;
+use super::super::pace::{Pace, Row};
 use super::super::purse::Purse;
 use super::super::refuse::Refusal;
 use super::super::server::now;
@@ -95,13 +95,13 @@ impl Desk {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .account_of(&claims, now_unix_s, open);
-        let ledger = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
+        let account = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
         Ok(Forward {
             refused: Arc::default(),
             route: Arc::clone(route),
-            ledger,
+            ledger: account.ledger,
             allowance: self.allowance(&claims),
-            pace: Arc::clone(&self.pace),
+            row: Row::new(vec![account.attempt, account.run], Arc::clone(&self.pace)),
             purse: Some(Arc::clone(&self.purse)),
             // Nobody asks a gateway about them, and the relay before it has noted them.
             notes_tools: false,

@@ -25,6 +25,7 @@ impl Desk {
             .into_iter()
             .map(|(run, attempt, held)| {
                 let traffic = held
+                    .account
                     .ledger
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
