@@ -31,7 +31,8 @@ pub struct ModelTraffic {
     /// What was used, by the model that answered, in the order of their names.
     #[serde(default)]
     pub usage: Vec<ModelUsage>,
-    /// Answered requests, those that were cut off included, that did not tell what was used: how much it was is unknown.
+    /// Requests that were sent and whose answers did not tell what was used, or not all, those that the agent gave up included: how
+    /// much it was is unknown.
     #[serde(default)]
     pub requests_without_usage: u32,
     /// Requests that were refused on this side because the attempt had used up what was set aside for it.

@@ -173,10 +173,13 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
     }
     Some(Verdict {
         outcome: Outcome::Invalid(InvalidCause::Limit),
-        reason: format!(
-            "it used up what was set aside for it of run.limits, at {} tokens",
-            traffic.tokens().total()
-        ),
+        reason: match (traffic.tokens().total(), traffic.requests_without_usage) {
+            (told, 0) => format!("it used up what was set aside for it of run.limits, at {told} tokens"),
+            (told, untold) => format!(
+                "it used up what was set aside for it of run.limits, at {told} tokens and what {untold} requests may have used that \
+                 did not tell"
+            ),
+        },
         next: Next::WithMore,
     })
 }

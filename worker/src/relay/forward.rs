@@ -2,27 +2,28 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::header::{
-    CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RETRY_AFTER,
+    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal};
 
+use super::asked::Form;
 use super::connect::Outbound;
 use super::credential::Key;
 use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, purpose};
+use super::errand::{Entry, Errand};
 use super::failure::shorten;
-use super::observe::{Entry, Observed};
-use super::overhear::Overheard;
+use super::observe::Observed;
+use super::overhear::{HandOver, Overheard};
 use super::pace::{Place, Row};
-use super::purse::Purse;
+use super::purse::{NoRoom, Purse, WAITING};
 use super::refuse::Refusal;
 use super::retry_after::retry_after_ms;
 use super::server::now;
@@ -42,11 +43,14 @@ pub(super) struct Route {
 pub(super) struct Forward {
     pub(super) route: Arc<Route>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
-    pub(super) allowance: Allowance,
+    /// What the attempt may use.
+    pub(super) purse: Arc<Purse>,
+    /// What it shares with other attempts: only in a gateway.
+    pub(super) common: Option<Arc<Purse>>,
+    /// The time between two requests.
+    pub(super) request_interval: Option<Duration>,
     /// Where its requests wait for their places.
     pub(super) row: Row,
-    /// What it shares with other attempts: only in a gateway.
-    pub(super) purse: Option<Arc<Purse>>,
     /// What was not passed on.
     pub(super) refused: Arc<Refused>,
     /// Whether the tools that requests offer are noted.
@@ -93,25 +97,23 @@ impl Forward {
                 "the address is not valid",
             );
         };
+        let form = Form::of(path);
         let id = self.ledger().begin(purpose, now());
-        let mut entry = Entry::new(Arc::clone(&self.ledger), id);
-        if purpose == Purpose::Completion {
-            // What is used up is used up also before a place: nobody waits for one in vain.
-            if let Some(refusal) = self.used_up() {
-                entry.end(End::Limited);
-                return refusal;
-            }
-            let place = self.wait_for_its_place(id).await;
-            if let Some(refusal) = self.used_up() {
-                entry.end(End::Limited);
-                return refusal;
-            }
-            if let Some(place) = place {
-                place.take();
-            }
+        let errand = Arc::new(Errand::new(Arc::clone(&self.ledger), id));
+        let mut entry = Entry::new(Arc::clone(&errand));
+        let (mut head, body) = request.into_parts();
+        let mut body = match purpose {
+            Purpose::Completion => Overheard::new(body, form, &head.headers, Arc::clone(&errand), self.notes_tools),
+            Purpose::Side => Overheard::by_nobody(body),
+        };
+        if purpose == Purpose::Completion
+            && let Err(turned_away) = self.admit(id, &errand, &mut body).await
+        {
+            let (end, refusal) = *turned_away;
+            entry.end(end);
+            return refusal;
         }
 
-        let (mut head, body) = request.into_parts();
         head.uri = target;
         head.version = Version::HTTP_11;
         strip_hop_by_hop(&mut head.headers);
@@ -120,11 +122,6 @@ impl Forward {
         head.headers.remove(EXPECT);
         route.key.apply(&mut head.headers);
 
-        let body = if self.notes_tools {
-            Overheard::new(body, &head.headers, Arc::clone(&self.ledger), id)
-        } else {
-            Overheard::by_nobody(body)
-        };
         match route.outbound.send(Request::from_parts(head, body)).await {
             Ok(response) => {
                 let (mut head, body) = response.into_parts();
@@ -137,6 +134,11 @@ impl Forward {
                 Response::from_parts(head, Either::Left(body))
             }
             Err(error) => {
+                if let Some(why) = not_handed_over(&error) {
+                    let (end, refusal) = self.not_read(why);
+                    entry.end(end);
+                    return refusal;
+                }
                 let why = shorten(&route.key.redact(&in_full(&error)));
                 let message = format!("the model API could not be reached: {why}");
                 entry.end(End::Refused(ModelRefusal {
@@ -150,18 +152,64 @@ impl Forward {
         }
     }
 
-    /// The refusal of a request when nothing is left to ask with.
-    fn used_up(&self) -> Option<Response<Content>> {
-        if self.ledger().has_used_up(&self.allowance) {
-            return Some(self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP));
+    /// Waits until a request for an answer may be sent, and charges it.
+    async fn admit(&self, id: RequestId, errand: &Errand, body: &mut Overheard) -> Result<(), TurnedAway> {
+        let purses = || [Some(&self.purse), self.common.as_ref()].into_iter().flatten();
+        if let Some(common) = self.common.as_ref().filter(|common| common.limits_money()) {
+            let model = body.model().await.map_err(|why| Box::new(self.not_read(&why)))?;
+            if common.lacks_price_of(model.as_deref()) {
+                return Err(Box::new(self.unpriced(model.as_deref())));
+            }
         }
-        let shut = self.purse.as_ref()?.shut()?;
-        Some(self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}")))
+        loop {
+            // Before anything is looked at, so that no change is missed.
+            let changed = (
+                self.purse.changed(),
+                self.common.as_ref().map(|common| common.changed()),
+            );
+            let own = |purse| Arc::ptr_eq(purse, &self.purse);
+            let mut room = purses().try_for_each(|purse| purse.room().map_err(|no_room| (own(purse), no_room)));
+            if room.is_ok() {
+                // What is used up while it waits for its place is used up; what is used up before keeps it from waiting in vain.
+                let place = self.wait_for_its_place(id).await;
+                let asked = errand.asked();
+                let admitted = purses().map(|purse| purse.admit(&asked).map_err(|no_room| (own(purse), no_room)));
+                match admitted.collect::<Result<Vec<_>, _>>() {
+                    Ok(tickets) => {
+                        errand.charge(tickets);
+                        if let Some(place) = place {
+                            place.take();
+                        }
+                        return Ok(());
+                    }
+                    Err(no_room) => room = Err(no_room),
+                }
+            }
+            if let Err((own, NoRoom::Shut(shut))) = room {
+                let refusal = if own {
+                    self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP)
+                } else {
+                    self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}"))
+                };
+                return Err(Box::new((End::Limited, refusal)));
+            }
+            let Some(_waiting) = self.purse.wait() else {
+                // As if it had not come: it comes again.
+                return Err(Box::new((End::Left { answered: false }, self.too_many())));
+            };
+            match changed {
+                (own, Some(common)) => tokio::select! {
+                    () = own => {}
+                    () = common => {}
+                },
+                (own, None) => own.await,
+            }
+        }
     }
 
     /// Holds a request back until one more may be sent. An agent that leaves meanwhile takes its request with it.
     async fn wait_for_its_place(&self, id: RequestId) -> Option<Place> {
-        let interval = self.allowance.request_interval?;
+        let interval = self.request_interval?;
         self.ledger().hold(id, now());
         let place = self.row.place(interval).await;
         self.ledger().release(id, now());
@@ -201,6 +249,60 @@ impl Forward {
         };
         refusal.reply(self.route.dialect).map(Either::Right)
     }
+
+    /// Agents send a request again that was answered so.
+    fn too_many(&self) -> Response<Content> {
+        let message =
+            format!("{WAITING} requests of this attempt wait already; come again when one of them is through");
+        let mut refusal = self.refuse(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", &message);
+        refusal.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        refusal
+    }
+
+    /// A model that would make a limit of money one that cannot be kept to.
+    fn unpriced(&self, model: Option<&str>) -> (End, Response<Content>) {
+        let message = match model {
+            Some(model) => format!(
+                "the gateway does not ask {}: its price is not known, so limits.maxCostUsd could not be kept to; add it to the \
+                 gateway's prices",
+                shorten(model)
+            ),
+            None => "the gateway has limits.maxCostUsd, and the request names no model".to_owned(),
+        };
+        self.refuse_as_wrong(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
+    }
+
+    /// A request that did not come in full, or not so that it could be passed on.
+    fn not_read(&self, why: &HandOver) -> (End, Response<Content>) {
+        let message = why.to_string();
+        match why {
+            HandOver::Broken(_) => (
+                End::Left { answered: false },
+                self.refuse(StatusCode::BAD_REQUEST, "invalid_request_error", &message),
+            ),
+            HandOver::TooSlow => self.refuse_as_wrong(StatusCode::REQUEST_TIMEOUT, "timeout_error", &message),
+            HandOver::TwoModels => self.refuse_as_wrong(StatusCode::BAD_REQUEST, "invalid_request_error", &message),
+        }
+    }
+
+    /// A refusal that counts as one of the API's would.
+    fn refuse_as_wrong(&self, status: StatusCode, kind: &str, message: &str) -> (End, Response<Content>) {
+        let end = End::Refused(ModelRefusal {
+            status: status.as_u16(),
+            code: Some(kind.to_owned()),
+            message: shorten(message),
+            retry_after_ms: None,
+        });
+        (end, self.refuse(status, kind, message))
+    }
+}
+
+/// Why a request is not sent, and what it is answered.
+type TurnedAway = Box<(End, Response<Content>)>;
+
+/// Why the request was not handed over, if that is what an exchange failed for.
+fn not_handed_over<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a HandOver> {
+    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 /// Whether the request was meant for this machine. A web page whose name was rebound to loopback still sends its own

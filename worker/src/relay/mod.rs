@@ -5,10 +5,12 @@
 //! learns from a bounded copy. What an attempt may use of its model is held to here: requests wait for their place in the
 //! worker's row, and those of an attempt that has used up its allowance are refused.
 
+mod asked;
 mod connect;
 mod content;
 mod credential;
 mod endpoint;
+mod errand;
 mod error;
 mod failure;
 mod forward;
@@ -25,6 +27,7 @@ mod server;
 mod spans;
 mod tally;
 mod traffic;
+mod untold;
 mod usage;
 mod verdict;
 

@@ -18,6 +18,7 @@ use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::{Forward, Route};
 use super::pace::{Lane, Pace, Row};
+use super::purse::Purse;
 use super::traffic::Ledger;
 use crate::loopback;
 use crate::refused::Refused;
@@ -83,9 +84,10 @@ impl Relay {
                 key,
             }),
             ledger: Arc::clone(&ledger),
-            allowance: options.allowance,
+            purse: Arc::new(Purse::of_attempt(&options.allowance)),
+            common: None,
+            request_interval: options.allowance.request_interval,
             row: Row::new(vec![Lane::default()], options.pace),
-            purse: None,
             refused: Arc::clone(&refused),
             notes_tools: true,
         });

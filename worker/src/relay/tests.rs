@@ -16,6 +16,7 @@ use super::{Dialect, Relay, RelayOptions};
 mod gateway;
 mod limits;
 mod tls;
+mod untold;
 mod usage;
 
 const KEY: &str = "sentinel-key-4711";

@@ -24,6 +24,9 @@ pub(super) struct Reading {
     body: Body,
     model: Option<String>,
     used: Used,
+    /// Whether the last word on what was used has come.
+    whole: bool,
+    bytes: u64,
     failure: Option<Failure>,
 }
 
@@ -69,6 +72,8 @@ impl Reading {
             body,
             model: None,
             used: Used::new(dialect),
+            whole: false,
+            bytes: 0,
             failure: None,
         }
     }
@@ -80,32 +85,39 @@ impl Reading {
             body,
             model,
             used,
+            whole: told_whole,
+            bytes: read,
             failure,
             ..
         } = self;
-        decoder.feed(piece, |bytes| match body {
-            Body::Whole(whole) => {
-                let room = (LIMIT + 1).saturating_sub(whole.len()).min(bytes.len());
-                whole.extend_from_slice(&bytes[..room]);
-            }
-            Body::Events {
-                events,
-                begun,
-                complete,
-                any,
-            } => events.feed(bytes, |name, data| {
-                *any = true;
-                match step(name, data, used) {
-                    Step::Begun(named) => {
-                        *begun = true;
-                        *model = named.or(model.take());
-                    }
-                    Step::Chunk(named) => *model = model.take().or(named),
-                    Step::Complete => *complete = true,
-                    Step::Failed(why) => *failure = Some(why),
-                    Step::Other => {}
+        decoder.feed(piece, |bytes| {
+            *read = read.saturating_add(bytes.len() as u64);
+            match body {
+                Body::Whole(whole) => {
+                    let room = (LIMIT + 1).saturating_sub(whole.len()).min(bytes.len());
+                    whole.extend_from_slice(&bytes[..room]);
                 }
-            }),
+                Body::Events {
+                    events,
+                    begun,
+                    complete,
+                    any,
+                } => events.feed(bytes, |name, data| {
+                    *any = true;
+                    let step = step(name, data, used);
+                    *told_whole |= step.last_word;
+                    match step.kind {
+                        Kind::Begun(named) => {
+                            *begun = true;
+                            *model = named.or(model.take());
+                        }
+                        Kind::Chunk(named) => *model = model.take().or(named),
+                        Kind::Complete => *complete = true,
+                        Kind::Failed(why) => *failure = Some(why),
+                        Kind::Other => {}
+                    }
+                }),
+            }
         });
     }
 
@@ -119,6 +131,13 @@ impl Reading {
         Told {
             model: self.model.clone(),
             tokens: self.used.tokens(),
+            whole: self.used.tokens().is_some()
+                && (self.whole || matches!(self.body, Body::Events { complete: true, .. })),
+            // How much there is of a body that cannot be read nobody knows.
+            bytes: match self.decoder {
+                Decoder::Opaque => u64::MAX,
+                _ => self.bytes,
+            },
         }
     }
 
@@ -132,8 +151,11 @@ impl Reading {
             self.used.take(&document);
             self.failure = document.get("error").and_then(failure_of);
         }
-        let told = self.told();
-        (self.end(key), told)
+        let mut told = self.told();
+        let end = self.end(key);
+        // It came to its own end, so whatever it told was its last word.
+        told.whole |= told.tokens.is_some() && matches!(end, End::Succeeded { .. });
+        (end, told)
     }
 
     fn end(mut self, key: &Key) -> End {
@@ -189,7 +211,13 @@ impl Reading {
 }
 
 /// What one event means.
-enum Step {
+struct Step {
+    kind: Kind,
+    /// Whether it says what was used in all, so that nothing more is to come.
+    last_word: bool,
+}
+
+enum Kind {
     Begun(Option<String>),
     Chunk(Option<String>),
     Complete,
@@ -201,14 +229,15 @@ enum Step {
 /// <https://platform.openai.com/docs/api-reference/responses-streaming>,
 /// <https://platform.openai.com/docs/api-reference/chat-streaming>.
 fn step(name: &str, data: &[u8], used: &mut Used) -> Step {
+    let only = |kind| Step { kind, last_word: false };
     if data == b"[DONE]" {
-        return Step::Complete;
+        return only(Kind::Complete);
     }
     // Deltas are most of a stream and say nothing here: they are not even parsed.
     let telling = ["", "message", "error", "message_start", "message_delta", "message_stop"].contains(&name)
         || (name.starts_with("response.") && name.matches('.').count() == 1);
     if !telling {
-        return Step::Other;
+        return only(Kind::Other);
     }
     let document = serde_json::from_slice::<Value>(data).unwrap_or_default();
     used.take(&document);
@@ -216,25 +245,50 @@ fn step(name: &str, data: &[u8], used: &mut Used) -> Step {
         Some(kind) => kind,
         None => name,
     };
+    Step {
+        last_word: is_last_word(kind, &document),
+        kind: kind_of(kind, &document),
+    }
+}
+
+/// Whether this event says what was used in all. Messages tells some of it at the start, and some servers of Chat Completions
+/// tell with every piece how much it was so far; the last one has no choices.
+fn is_last_word(kind: &str, document: &Value) -> bool {
     match kind {
-        "message_start" => Step::Begun(document.get("message").and_then(|message| text(message, "model"))),
-        "response.created" | "response.in_progress" => {
-            Step::Begun(document.get("response").and_then(|response| text(response, "model")))
+        "message_delta" => document.pointer("/usage/output_tokens").is_some_and(Value::is_number),
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            document.pointer("/response/usage").is_some_and(Value::is_object)
         }
-        "message_stop" | "response.completed" | "response.incomplete" => Step::Complete,
-        "error" => Step::Failed(document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
-            code: text(&document, "code"),
-            message: text(&document, "message").unwrap_or_else(|| "an error without words".to_owned()),
+        _ => {
+            let no_choices = document
+                .get("choices")
+                .and_then(Value::as_array)
+                .is_some_and(Vec::is_empty);
+            no_choices && document.get("usage").is_some_and(Value::is_object)
+        }
+    }
+}
+
+fn kind_of(kind: &str, document: &Value) -> Kind {
+    match kind {
+        "message_start" => Kind::Begun(document.get("message").and_then(|message| text(message, "model"))),
+        "response.created" | "response.in_progress" => {
+            Kind::Begun(document.get("response").and_then(|response| text(response, "model")))
+        }
+        "message_stop" | "response.completed" | "response.incomplete" => Kind::Complete,
+        "error" => Kind::Failed(document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
+            code: text(document, "code"),
+            message: text(document, "message").unwrap_or_else(|| "an error without words".to_owned()),
         })),
-        "response.failed" => Step::Failed(document.pointer("/response/error").and_then(failure_of).unwrap_or_else(
+        "response.failed" => Kind::Failed(document.pointer("/response/error").and_then(failure_of).unwrap_or_else(
             || Failure {
                 code: None,
                 message: "the response failed".to_owned(),
             },
         )),
         _ => match document.get("error").and_then(failure_of) {
-            Some(failure) => Step::Failed(failure),
-            None => Step::Chunk(text(&document, "model")),
+            Some(failure) => Kind::Failed(failure),
+            None => Kind::Chunk(text(document, "model")),
         },
     }
 }

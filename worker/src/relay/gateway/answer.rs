@@ -89,7 +89,7 @@ impl Desk {
             // The name is the coordinator's own: the signature has been checked.
             format!("the gateway has no model entry `{}`", claims.model)
         })?;
-        let open = || Ledger::new(SILENCE, now()).counted_in(Arc::clone(&self.purse));
+        let open = || (Ledger::new(SILENCE, now()), Purse::of_attempt(&allowance(&claims)));
         let account = self
             .leases
             .lock()
@@ -100,21 +100,27 @@ impl Desk {
             refused: Arc::default(),
             route: Arc::clone(route),
             ledger: account.ledger,
-            allowance: self.allowance(&claims),
+            purse: account.purse,
+            common: Some(Arc::clone(&self.purse)),
+            request_interval: self.request_interval(),
             row: Row::new(vec![account.attempt, account.run], Arc::clone(&self.pace)),
-            purse: Some(Arc::clone(&self.purse)),
             // Nobody asks a gateway about them, and the relay before it has noted them.
             notes_tools: false,
         })
     }
 
-    fn allowance(&self, claims: &Claims) -> Allowance {
-        let rate = self.limits.requests_per_minute;
-        Allowance {
-            tokens: claims.tokens,
-            cost: claims.cost,
-            request_interval: rate.map(|rate| Duration::from_mins(1) / rate.max(1)),
-        }
+    fn request_interval(&self) -> Option<Duration> {
+        let rate = self.limits.requests_per_minute?;
+        Some(Duration::from_mins(1) / rate.max(1))
+    }
+}
+
+/// What an attempt may use.
+fn allowance(claims: &Claims) -> Allowance {
+    Allowance {
+        tokens: claims.tokens,
+        cost: claims.cost,
+        request_interval: None,
     }
 }
 

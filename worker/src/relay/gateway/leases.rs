@@ -7,6 +7,7 @@ use mcproctor_proto::id::{AttemptId, RunId};
 use mcproctor_proto::lease_token::Claims;
 
 use super::super::pace::Lane;
+use super::super::purse::Purse;
 use super::super::traffic::Ledger;
 
 /// Seconds between two looks for attempts that can be forgotten.
@@ -25,6 +26,8 @@ pub(super) struct Leases {
 #[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    /// What the attempt may use.
+    pub(super) purse: Arc<Purse>,
     /// Where requests of the attempt wait.
     pub(super) attempt: Lane,
     /// Where those of its run do.
@@ -54,14 +57,18 @@ impl Leases {
         &mut self,
         claims: &Claims,
         now_unix_s: u64,
-        open: impl FnOnce() -> Ledger,
+        open: impl FnOnce() -> (Ledger, Purse),
     ) -> Result<Account, Superseded> {
         self.forget_expired(now_unix_s);
         let run = Arc::clone(self.runs.entry(claims.run.clone()).or_default());
-        let open = || Account {
-            ledger: Arc::new(Mutex::new(open())),
-            attempt: Lane::default(),
-            run,
+        let open = || {
+            let (ledger, purse) = open();
+            Account {
+                ledger: Arc::new(Mutex::new(ledger)),
+                purse: Arc::new(purse),
+                attempt: Lane::default(),
+                run,
+            }
         };
         let name = (claims.run.clone(), claims.lease.attempt.clone());
         let expires_at_unix_s = claims.expires_at_unix_s;
@@ -117,6 +124,7 @@ mod tests {
 
     use std::time::{Duration, Instant};
 
+    use mcproctor_proto::allowance::Allowance;
     use mcproctor_proto::id::Lease;
 
     use super::*;
@@ -135,8 +143,9 @@ mod tests {
         }
     }
 
-    fn ledger() -> Ledger {
-        Ledger::new(Duration::from_secs(10), Instant::now())
+    fn opened() -> (Ledger, Purse) {
+        let ledger = Ledger::new(Duration::from_secs(10), Instant::now());
+        (ledger, Purse::of_attempt(&Allowance::default()))
     }
 
     #[test]
@@ -144,7 +153,7 @@ mod tests {
         let mut leases = Leases::default();
         let mut account = |run, attempt, expires| {
             let claims = claims(run, attempt, 7, expires);
-            leases.account_of(&claims, 1_000, ledger).unwrap().ledger
+            leases.account_of(&claims, 1_000, opened).unwrap().ledger
         };
         let first = account("r", "1-1-1", 1_100);
         assert!(Arc::ptr_eq(&first, &account("r", "1-1-1", 1_200)));
@@ -157,7 +166,7 @@ mod tests {
         let mut leases = Leases::default();
         let mut account = |run, attempt| {
             leases
-                .account_of(&claims(run, attempt, 7, 1_100), 1_000, ledger)
+                .account_of(&claims(run, attempt, 7, 1_100), 1_000, opened)
                 .unwrap()
         };
         let (first, second, other) = (account("r", "1-1-1"), account("r", "1-1-2"), account("s", "1-1-1"));
@@ -173,7 +182,7 @@ mod tests {
     fn a_newer_epoch_has_a_new_account_and_ends_the_older_one() {
         let mut leases = Leases::default();
         let mut account = |epoch| {
-            let account = leases.account_of(&claims("r", "a", epoch, 2_000), 1_000, ledger);
+            let account = leases.account_of(&claims("r", "a", epoch, 2_000), 1_000, opened);
             account.map(|account| account.ledger)
         };
         let old = account(7).unwrap();
@@ -188,12 +197,12 @@ mod tests {
         let mut leases = Leases::default();
         for second in 0..10_000 {
             let claims = claims("r", &second.to_string(), 1, second + 60);
-            leases.account_of(&claims, second, ledger).unwrap();
+            leases.account_of(&claims, second, opened).unwrap();
         }
         assert!(leases.iter().count() <= 60 + SWEEP_S as usize + 1);
         // The newest epoch stays known as long as an older token could still be shown.
-        leases.account_of(&claims("r", "x", 5, 11_000), 10_000, ledger).unwrap();
-        let late = leases.account_of(&claims("r", "x", 4, 10_999), 10_998, ledger);
+        leases.account_of(&claims("r", "x", 5, 11_000), 10_000, opened).unwrap();
+        let late = leases.account_of(&claims("r", "x", 4, 10_999), 10_998, opened);
         assert_eq!(late.unwrap_err(), Superseded);
     }
 }

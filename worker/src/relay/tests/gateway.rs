@@ -131,7 +131,7 @@ fn options(url: &str, clock: &Arc<AtomicU64>) -> GatewayOptions {
         ]
         .into(),
         limits: GatewayLimits::default(),
-        price_of: Arc::new(move |name| (name == "priced").then_some(price)),
+        price_of: Arc::new(move |name| ["priced", "m"].contains(&name).then_some(price)),
         now_unix_s: Arc::new(move || clock.load(Ordering::SeqCst)),
     }
 }
@@ -421,15 +421,6 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
             3,
             "limits.maxCostUsd is reached: $3.00 of $2.50 are spent",
         ),
-        (
-            GatewayLimits {
-                max_cost_usd: Some(1e9),
-                ..GatewayLimits::default()
-            },
-            "strange",
-            1,
-            "strange answered, and its price is not known",
-        ),
     ] {
         let bed = Bed::new(limits).await;
         let (_, answer) = bed
@@ -453,6 +444,78 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
         assert_eq!(refusal.kind(), RefusalKind::Limit, "{refusal:?}");
         assert!(bed.usage().await["limitReached"].as_str().unwrap().contains(words));
     }
+}
+
+#[tokio::test]
+async fn a_model_without_a_price_is_refused_for_itself_and_stops_nobody_else_where_money_is_limited() {
+    let bed = Bed::new(GatewayLimits {
+        max_cost_usd: Some(1e9),
+        ..GatewayLimits::default()
+    })
+    .await;
+    for (dialect, path, token) in both() {
+        for (body, words) in [
+            (
+                r#"{"model":"strange","messages":[]}"#,
+                "does not ask strange: its price is not known",
+            ),
+            (r#"{"messages":[]}"#, "the request names no model"),
+            (r#"{"model":"m","messages":[],"model":"strange"}"#, "names two models"),
+        ] {
+            let mut stream = TcpStream::connect(bed.gateway.address()).await.unwrap();
+            let asked = request(dialect, &token, path);
+            let head = asked.split_once("\r\n\r\n").unwrap().0;
+            let head = head.replace("content-length: 13", &format!("content-length: {}", body.len()));
+            // The second name comes once the first one has been read.
+            let (first, second) = body.split_at(body.len() - 11);
+            stream
+                .write_all(format!("{head}\r\n\r\n{first}").as_bytes())
+                .await
+                .unwrap();
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            stream.write_all(second.as_bytes()).await.unwrap();
+            let answer = String::from_utf8(read_to_end(&mut stream).await).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(words), "{answer}");
+            assert!(answer.contains("invalid_request_error"), "{answer}");
+        }
+        let asked = tokio::time::timeout(Duration::from_millis(30), bed.api.accept()).await;
+        if let Ok(Ok((mut api, _))) = asked {
+            // The start of the request that then named another model, and no end of it.
+            let seen = String::from_utf8_lossy(&read_to_end(&mut api).await).into_owned();
+            assert!(!seen.contains("strange"), "{seen}");
+        }
+        let (_, answer) = bed.exchange(dialect, &token, path, &ok("m", 1)).await;
+        assert!(answer.starts_with(b"HTTP/1.1 200"));
+    }
+    let usage = bed.usage().await;
+    assert_eq!((&usage["limitReached"], &usage["tokens"]), (&Value::Null, &json!(2)));
+    assert_eq!(usage["untoldAtMost"], json!({ "tokens": 0, "costUsd": 0.0 }));
+}
+
+#[tokio::test]
+async fn what_nobody_told_counts_for_a_gateways_limit_as_the_most_that_it_may_have_been() {
+    let bed = Bed::new(GatewayLimits {
+        max_tokens: Some(100_000),
+        ..GatewayLimits::default()
+    })
+    .await;
+    let (dialect, path, token) = both()[1].clone();
+    let stream = bed.ask(dialect, &token, path).await;
+    let (mut api, _) = bed.api.accept().await.unwrap();
+    read_until(&mut api, "{\"model\":\"m\"}").await;
+    drop(stream);
+    read_to_end(&mut api).await;
+    let (head, body) = bed.refused(dialect, &token, path).await;
+    assert!(
+        head.starts_with("HTTP/1.1 400") && body.to_string().contains("gateway_limit_reached"),
+        "{body}"
+    );
+    let usage = bed.usage().await;
+    assert_eq!(
+        (&usage["tokens"], &usage["requestsWithoutUsage"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(usage["untoldAtMost"]["tokens"], 128_005);
 }
 
 #[tokio::test]
