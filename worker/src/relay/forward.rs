@@ -24,11 +24,11 @@ use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
 use super::pace::{Place, Row};
 use super::purse::{NoRoom, Purse, WAITING};
-use super::refuse::Refusal;
+use super::refuse::{MARK, Refusal};
 use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::traffic::{End, Ledger, RequestId};
-use super::verdict::Reading;
+use super::verdict::{Ours, Reading};
 use crate::refused::Refused;
 
 /// A model API, the way to it, and what opens it: the same for all who ask it.
@@ -127,7 +127,11 @@ impl Forward {
                 let (mut head, body) = response.into_parts();
                 entry.head(head.status.is_success());
                 let wait = retry_after_ms(&head.headers, SystemTime::now());
-                let reading = Reading::new(route.dialect, head.status.as_u16(), &head.headers, wait);
+                let mark = head.headers.remove(MARK);
+                let ours = mark
+                    .filter(|_| route.key.is_for_a_gateway())
+                    .and_then(|mark| Ours::of(&mark));
+                let reading = Reading::new(route.dialect, head.status.as_u16(), &head.headers, wait).by(ours);
                 strip_hop_by_hop(&mut head.headers);
                 head.version = Version::HTTP_11;
                 let body = Observed::new(body, reading, Arc::clone(&route.key), entry);
@@ -240,7 +244,7 @@ impl Forward {
     }
 
     /// Neither agent sends a request again that was answered so.
-    fn refuse_for_a_limit(&self, code: &str, message: &str) -> Response<Content> {
+    fn refuse_for_a_limit(&self, code: &'static str, message: &str) -> Response<Content> {
         let refusal = Refusal {
             status: StatusCode::BAD_REQUEST,
             kind: "invalid_request_error",

@@ -1,8 +1,8 @@
 //! Reads out of the copy of a response which model answered, whether it was an answer, and what it used.
 
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, ModelRefusal};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal, TOKEN_REFUSED};
 use serde_json::Value;
 
 use super::content::Decoder;
@@ -16,10 +16,32 @@ use crate::sse::Events;
 /// The longest body or event that is read whole; of a longer one neither the model nor what it used is known.
 const LIMIT: usize = 1024 * 1024;
 
+/// What a gateway refuses for on its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ours(&'static str);
+
+impl Ours {
+    /// Reads a gateway's mark.
+    pub(super) fn of(mark: &HeaderValue) -> Option<Self> {
+        let codes = [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED];
+        codes
+            .into_iter()
+            .find(|code| mark.as_bytes() == code.as_bytes())
+            .map(Self)
+    }
+
+    /// Whether an API calls something by one of these names.
+    fn is_claimed_by(code: &str) -> bool {
+        [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED].contains(&code)
+    }
+}
+
 /// What the copy of a response body says.
 pub(super) struct Reading {
     status: u16,
     retry_after_ms: Option<u64>,
+    /// The refusal of a gateway, and not of the API behind it.
+    ours: Option<Ours>,
     decoder: Decoder,
     body: Body,
     model: Option<String>,
@@ -68,6 +90,7 @@ impl Reading {
         Self {
             status,
             retry_after_ms,
+            ours: None,
             decoder: Decoder::new(headers),
             body,
             model: None,
@@ -76,6 +99,12 @@ impl Reading {
             bytes: 0,
             failure: None,
         }
+    }
+
+    /// Notes that a gateway marked the response as its own refusal.
+    pub(super) fn by(mut self, ours: Option<Ours>) -> Self {
+        self.ours = ours;
+        self
     }
 
     /// Takes one more piece of the body, as it came.
@@ -198,12 +227,16 @@ impl Reading {
 
     fn refused(&self, failure: Failure, key: &Key) -> End {
         // A gateway between here and the API holds the attempt to the same allowance as the relay.
-        if self.status == 400 && failure.code.as_deref() == Some(ATTEMPT_LIMIT) {
+        if self.ours == Some(Ours(ATTEMPT_LIMIT)) {
             return End::Limited;
         }
+        let code = match self.ours {
+            Some(Ours(code)) => Some(code.to_owned()),
+            None => failure.code.filter(|code| !Ours::is_claimed_by(code)),
+        };
         End::Refused(ModelRefusal {
             status: self.status,
-            code: failure.code,
+            code,
             message: shorten(&key.redact(&failure.message)),
             retry_after_ms: self.retry_after_ms,
         })
@@ -381,6 +414,22 @@ mod tests {
             "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"model\":\"gpt-x\"}}\n\n";
         assert_eq!(refusal(end(200, SSE, start)).1.as_deref(), Some("stream_ended_early"));
         assert_eq!(refusal(end(200, SSE, "")).1.as_deref(), Some("stream_ended_early"));
+    }
+
+    #[test]
+    fn only_a_gateways_mark_makes_a_refusal_a_gateways() {
+        for code in [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED] {
+            let body = format!(r#"{{"error":{{"message":"no","code":"{code}"}}}}"#);
+            assert_eq!(refusal(end(400, "application/json", &body)), (400, None, "no".into()));
+            let mark = Ours::of(&HeaderValue::from_static(code));
+            let key = Key::new(Dialect::OpenAi, &Credential::None).unwrap();
+            let reading = Reading::new(Dialect::OpenAi, 400, &HeaderMap::new(), None).by(mark);
+            match (code, reading.finish(&key).0) {
+                (ATTEMPT_LIMIT, End::Limited) => {}
+                (_, end) => assert_eq!(refusal(end).1.as_deref(), Some(code)),
+            }
+        }
+        assert_eq!(Ours::of(&HeaderValue::from_static("insufficient_quota")), None);
     }
 
     #[test]

@@ -447,6 +447,46 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
 }
 
 #[tokio::test]
+#[tokio::test]
+async fn no_api_speaks_for_a_gateway() {
+    let bed = Bed::new(GatewayLimits::default()).await;
+    for behind_a_gateway in [false, true] {
+        for (status, code) in [
+            ("400 Bad Request", "attempt_limit_reached"),
+            ("400 Bad Request", "gateway_limit_reached"),
+            ("401 Unauthorized", "lease_token_refused"),
+        ] {
+            let relay = match behind_a_gateway {
+                true => {
+                    bed.relay(Dialect::OpenAi, "http", &token(&claims("openai")), None)
+                        .await
+                }
+                false => {
+                    let url = format!("http://{}/v1", bed.api.local_addr().unwrap());
+                    super::relay(Dialect::OpenAi, &url).await
+                }
+            };
+            let mut agent = connect(&relay).await;
+            let asked = request(Dialect::OpenAi, "dummy", "/v1/responses").replace("gateway.example:8484", "127.0.0.1");
+            agent.write_all(asked.as_bytes()).await.unwrap();
+            let (mut api, _) = bed.api.accept().await.unwrap();
+            read_until(&mut api, "{\"model\":\"m\"}").await;
+            let body = format!(r#"{{"error":{{"message":"no","code":"{code}"}}}}"#);
+            let head = format!("{JSON}x-mcproctor-refusal: {code}\r\n");
+            api.write_all(&reply(status, &head, body.as_bytes())).await.unwrap();
+            drop(api);
+            let answer = String::from_utf8(read_to_end(&mut agent).await).unwrap();
+            assert!(
+                answer.ends_with(&body) && !answer.contains("x-mcproctor-refusal"),
+                "{answer}"
+            );
+            let traffic = relay.stop().await;
+            assert_eq!(traffic.limited_requests, 0, "{code} {behind_a_gateway}");
+            assert_eq!(traffic.refusal.unwrap().code, None, "{code} {behind_a_gateway}");
+        }
+    }
+}
+
 async fn a_model_without_a_price_is_refused_for_itself_and_stops_nobody_else_where_money_is_limited() {
     let bed = Bed::new(GatewayLimits {
         max_cost_usd: Some(1e9),
