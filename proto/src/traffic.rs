@@ -18,6 +18,10 @@ pub struct ModelTraffic {
     pub waiting_ms: u64,
     /// The last refusal that no later success got over.
     pub refusal: Option<ModelRefusal>,
+    /// Whether that was of something that the agent is not configured to ask, such as another model: it says nothing about what
+    /// is.
+    #[serde(default)]
+    pub refusal_elsewhere: bool,
     /// The model that the API named in its last response.
     pub response_model: Option<String>,
     /// Names of the tools whose definitions the model was sent in requests that it answered: sorted, each once, as the model
@@ -44,6 +48,18 @@ pub struct ModelTraffic {
 }
 
 impl ModelTraffic {
+    /// The standing refusal, if no request of any attempt with this agent's configuration can be expected to fare better.
+    pub fn refused_for_good(&self) -> Option<&ModelRefusal> {
+        let for_good = |kind| {
+            matches!(
+                kind,
+                RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
+            )
+        };
+        let refusal = self.refusal.as_ref().filter(|_| !self.refusal_elsewhere)?;
+        for_good(refusal.kind()).then_some(refusal)
+    }
+
     /// What all models used together, as far as it was told.
     pub fn tokens(&self) -> Tokens {
         let mut sum = Tokens::default();

@@ -188,6 +188,17 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
 /// may end before it has listed any tool.
 fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     let refusal = standing_refusal(conversation)?;
+    // An agent may ask for anything. What it was refused says nothing about others if it asked for what it is not configured to,
+    // or had been answered before: then at most this attempt is invalid, which `model` sees to.
+    let traffic = &conversation.traffic;
+    let its_own = traffic.refusal_elsewhere || traffic.succeeded > 0;
+    let of_the_model = matches!(
+        refusal.kind(),
+        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+    );
+    if its_own && of_the_model {
+        return None;
+    }
     let remedy = match refusal.kind() {
         RefusalKind::Limit => return Some(gateway_limit(refusal)),
         RefusalKind::Credential if refusal.code.as_deref() == Some(TOKEN_REFUSED) => {

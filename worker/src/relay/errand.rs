@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::asked::Asked;
+use super::meant::Meant;
 use super::purse::Ticket;
 use super::server::now;
 use super::traffic::{End, Ledger, RequestId, Told};
@@ -13,6 +14,8 @@ use super::untold::Used;
 pub(super) struct Errand {
     ledger: Arc<Mutex<Ledger>>,
     id: RequestId,
+    meant: Arc<Meant>,
+    path: String,
     charged: Mutex<Charged>,
 }
 
@@ -23,10 +26,13 @@ struct Charged {
 }
 
 impl Errand {
-    pub(super) fn new(ledger: Arc<Mutex<Ledger>>, id: RequestId) -> Self {
+    /// The request `id`, to an endpoint, of an agent that is meant to ask this.
+    pub(super) fn new(ledger: Arc<Mutex<Ledger>>, id: RequestId, meant: Arc<Meant>, path: &str) -> Self {
         Self {
             ledger,
             id,
+            meant,
+            path: path.to_owned(),
             charged: Mutex::default(),
         }
     }
@@ -66,7 +72,8 @@ impl Errand {
             let mut charged = self.charged();
             (charged.asked.clone(), std::mem::take(&mut charged.tickets))
         };
-        let used = Used::new(&end, told, &asked);
+        let mut used = Used::new(&end, told, &asked);
+        used.elsewhere = !self.meant.covers(&self.path, &asked);
         self.with(|ledger, id| ledger.end(id, end, &used, now()));
         tickets.into_iter().for_each(|ticket| ticket.settle(&used));
     }

@@ -20,6 +20,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, purpose};
 use super::errand::{Entry, Errand};
 use super::failure::shorten;
+use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
 use super::pace::{Place, Row};
@@ -43,6 +44,8 @@ pub(super) struct Route {
 pub(super) struct Forward {
     pub(super) route: Arc<Route>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    /// What the agent is configured to ask.
+    pub(super) meant: Arc<Meant>,
     /// What the attempt may use.
     pub(super) purse: Arc<Purse>,
     /// What it shares with other attempts: only in a gateway.
@@ -99,7 +102,7 @@ impl Forward {
         };
         let form = Form::of(path);
         let id = self.ledger().begin(purpose, now());
-        let errand = Arc::new(Errand::new(Arc::clone(&self.ledger), id));
+        let errand = Arc::new(Errand::new(Arc::clone(&self.ledger), id, Arc::clone(&self.meant), path));
         let mut entry = Entry::new(Arc::clone(&errand));
         let (mut head, body) = request.into_parts();
         let mut body = match purpose {

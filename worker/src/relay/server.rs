@@ -17,6 +17,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::{Forward, Route};
+use super::meant::Meant;
 use super::pace::{Lane, Pace, Row};
 use super::purse::Purse;
 use super::traffic::Ledger;
@@ -32,6 +33,8 @@ pub struct RelayOptions {
     pub upstream: Url,
     /// What the relay authenticates with; whatever the agent sends instead is dropped.
     pub credential: Credential,
+    /// What the agent is configured to ask.
+    pub meant: Meant,
     /// A gap without a byte that is longer than this counts as waiting for the model.
     pub silence: Duration,
     /// What the attempt may use.
@@ -84,6 +87,7 @@ impl Relay {
                 key,
             }),
             ledger: Arc::clone(&ledger),
+            meant: Arc::new(options.meant),
             purse: Arc::new(Purse::of_attempt(&options.allowance)),
             common: None,
             request_interval: options.allowance.request_interval,

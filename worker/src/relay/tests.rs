@@ -11,7 +11,7 @@ use mcproctor_proto::traffic::{ModelTraffic, RefusalKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Dialect, Relay, RelayOptions};
+use super::{Dialect, Meant, Relay, RelayOptions};
 
 mod gateway;
 mod limits;
@@ -32,6 +32,7 @@ async fn relay_with(dialect: Dialect, upstream: &str, allowance: Allowance) -> R
         dialect,
         upstream,
         credential,
+        meant: Default::default(),
         silence: Duration::from_secs(10),
         allowance,
         ca_pem: None,
@@ -378,4 +379,40 @@ async fn a_request_that_is_still_being_written_reaches_the_api_piece_by_piece() 
     drop(api);
     read_to_end(&mut agent).await;
     assert_eq!(settled(&relay).await.tools_sent, ["a"]);
+}
+
+#[tokio::test]
+async fn a_refusal_of_another_model_or_endpoint_than_the_configured_is_told_apart() {
+    let (listener, url) = upstream().await;
+    for (model, path, elsewhere) in [
+        ("m", "/v1/responses", false),
+        ("other", "/v1/responses", true),
+        ("m", "/v1/responses/compact", true),
+        ("m", "/v1/chat/completions", true),
+    ] {
+        let relay = Relay::start(RelayOptions {
+            dialect: Dialect::OpenAi,
+            upstream: url.parse().unwrap(),
+            credential: Credential::None,
+            meant: Meant {
+                model: Some(model.to_owned()),
+                endpoint: Some("/v1/responses"),
+            },
+            silence: Duration::from_secs(10),
+            allowance: Allowance::default(),
+            ca_pem: None,
+            pace: Arc::default(),
+        })
+        .await
+        .unwrap();
+        let no = reply(
+            "404 Not Found",
+            "",
+            br#"{"error":{"message":"no","code":"model_not_found"}}"#,
+        );
+        exchange(&relay, &listener, path, &no).await;
+        let traffic = settled(&relay).await;
+        assert_eq!(traffic.refusal_elsewhere, elsewhere, "{model} {path}");
+        assert_eq!(traffic.refused_for_good().is_none(), elsewhere, "{model} {path}");
+    }
 }

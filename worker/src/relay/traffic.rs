@@ -71,6 +71,8 @@ pub(super) struct Ledger {
     answered: Vec<Instant>,
     /// The refusal that stands, and the start of its request.
     refusal: Option<(Instant, ModelRefusal)>,
+    /// Whether that was of something that the agent is not configured to ask.
+    refusal_elsewhere: bool,
     response_model: Option<String>,
     /// Tools of requests that were answered.
     tools_sent: BTreeSet<String>,
@@ -108,6 +110,7 @@ impl Ledger {
             refused_since: None,
             answered: Vec::new(),
             refusal: None,
+            refusal_elsewhere: false,
             response_model: None,
             tools_sent: BTreeSet::new(),
             tools_deferred: BTreeSet::new(),
@@ -207,7 +210,10 @@ impl Ledger {
                 End::Left { answered: true } => self.answered(open.start, open.tools, open.deferred),
                 End::Left { answered: false } => {}
                 End::Limited => self.limited = self.limited.saturating_add(1),
-                End::Refused(refusal) => self.refused(open.start, refusal),
+                End::Refused(refusal) => {
+                    self.refusal_elsewhere = used.elsewhere;
+                    self.refused(open.start, refusal);
+                }
             }
         }
         let oldest = self.open.values().map(|open| open.start).min();
@@ -262,6 +268,7 @@ impl Ledger {
             succeeded: self.succeeded,
             waiting_ms: waits.total_ms(),
             refusal: self.refusal.as_ref().map(|(_, refusal)| refusal.clone()),
+            refusal_elsewhere: self.refusal.is_some() && self.refusal_elsewhere,
             response_model: self.response_model.clone(),
             tools_sent: self.tools_sent.iter().cloned().collect(),
             tools_deferred: self.tools_deferred.iter().cloned().collect(),

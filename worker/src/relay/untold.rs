@@ -1,5 +1,7 @@
 //! What a request may have used beyond what its answer told. Pure.
 
+use std::sync::Arc;
+
 use mcproctor_proto::tokens::Tokens;
 
 use super::asked::Asked;
@@ -13,7 +15,9 @@ pub(super) struct Used {
     /// What it may have used beyond that, as an estimate; `None` when all was told, or nothing used.
     pub(super) untold: Option<Tokens>,
     /// The model that it asked.
-    pub(super) asked: Option<std::sync::Arc<str>>,
+    pub(super) asked: Option<Arc<str>>,
+    /// Whether it asked for something else than the agent is configured to.
+    pub(super) elsewhere: bool,
 }
 
 impl Used {
@@ -23,6 +27,7 @@ impl Used {
             untold: untold(end, &told, asked),
             told,
             asked: asked.model.clone(),
+            elsewhere: false,
         }
     }
 }

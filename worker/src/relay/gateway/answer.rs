@@ -100,6 +100,7 @@ impl Desk {
             refused: Arc::default(),
             route: Arc::clone(route),
             ledger: account.ledger,
+            meant: Arc::default(),
             purse: account.purse,
             common: Some(Arc::clone(&self.purse)),
             request_interval: self.request_interval(),

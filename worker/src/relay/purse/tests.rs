@@ -28,7 +28,7 @@ fn used(model: Option<&str>, told: Option<u64>, untold: Option<u64>) -> Used {
             ..Told::default()
         },
         untold: untold.map(tokens),
-        asked: None,
+        ..Used::default()
     }
 }
 

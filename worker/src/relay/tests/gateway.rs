@@ -100,6 +100,7 @@ impl Bed {
             dialect,
             upstream: format!("{scheme}://localhost:{port}{end}").parse().unwrap(),
             credential: Credential::ApiKey(token.to_owned().into()),
+            meant: Default::default(),
             silence: Duration::from_secs(10),
             allowance: Default::default(),
             ca_pem: ca_pem.map(str::to_owned),
@@ -447,7 +448,6 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
 }
 
 #[tokio::test]
-#[tokio::test]
 async fn no_api_speaks_for_a_gateway() {
     let bed = Bed::new(GatewayLimits::default()).await;
     for behind_a_gateway in [false, true] {
@@ -487,6 +487,7 @@ async fn no_api_speaks_for_a_gateway() {
     }
 }
 
+#[tokio::test]
 async fn a_model_without_a_price_is_refused_for_itself_and_stops_nobody_else_where_money_is_limited() {
     let bed = Bed::new(GatewayLimits {
         max_cost_usd: Some(1e9),
