@@ -5,10 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{
-    CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, ORIGIN, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RETRY_AFTER,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-};
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -17,13 +14,14 @@ use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal};
 use super::asked::Form;
 use super::connect::Outbound;
 use super::credential::Key;
-use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, purpose};
+use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, overrides_method, purpose};
 use super::errand::{Entry, Errand};
 use super::failure::shorten;
 use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
 use super::pace::{Place, Row};
+use super::passed::{keep_known, strip_hop_by_hop};
 use super::purse::{NoRoom, Purse, WAITING};
 use super::refuse::{MARK, Refusal};
 use super::retry_after::retry_after_ms;
@@ -84,7 +82,9 @@ impl Forward {
     pub(super) async fn pass(&self, request: Request<Incoming>) -> Response<Content> {
         let route = &self.route;
         let path = request.uri().path();
-        let Some(purpose) = purpose(route.dialect, request.method(), path) else {
+        let query = request.uri().query();
+        let purpose = purpose(route.dialect, request.method(), path).filter(|_| !overrides_method(query));
+        let Some(purpose) = purpose else {
             self.block(&request);
             return self.refuse(
                 StatusCode::NOT_FOUND,
@@ -92,7 +92,7 @@ impl Forward {
                 "the relay does not pass this endpoint on",
             );
         };
-        let Ok(target) = route.upstream.target(route.dialect, path, request.uri().query()) else {
+        let Ok(target) = route.upstream.target(route.dialect, path, query) else {
             self.block(&request);
             return self.refuse(
                 StatusCode::BAD_REQUEST,
@@ -119,13 +119,20 @@ impl Forward {
 
         head.uri = target;
         head.version = Version::HTTP_11;
-        strip_hop_by_hop(&mut head.headers);
-        // The upstream's own name goes there instead; the server has already answered an expectation.
-        head.headers.remove(HOST);
-        head.headers.remove(EXPECT);
+        keep_known(&mut head.headers);
         route.key.apply(&mut head.headers);
 
         match route.outbound.send(Request::from_parts(head, body)).await {
+            // Nobody asked for another protocol, and there is nothing to be passed on.
+            Ok(response) if response.status().is_informational() => {
+                let (end, refusal) = self.refuse_as_wrong(
+                    StatusCode::BAD_GATEWAY,
+                    "api_error",
+                    "the model API changed the protocol, which nobody asked for",
+                );
+                entry.end(end);
+                refusal
+            }
             Ok(response) => {
                 let (mut head, body) = response.into_parts();
                 entry.head(head.status.is_success());
@@ -322,30 +329,6 @@ fn from_here(headers: &HeaderMap) -> bool {
     };
     let loopback = |name: HeaderName| headers.get(name).map(|value| named(value).unwrap_or(false));
     loopback(HOST).unwrap_or(true) && loopback(ORIGIN).unwrap_or(true)
-}
-
-/// Takes out what is meant for one connection only (RFC 9110, section 7.6.1).
-fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    let fixed = [
-        CONNECTION,
-        PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION,
-        TE,
-        TRAILER,
-        TRANSFER_ENCODING,
-        UPGRADE,
-    ];
-    let others = ["keep-alive", "proxy-connection"].map(HeaderName::from_static);
-    for name in named.into_iter().chain(fixed).chain(others) {
-        headers.remove(name);
-    }
 }
 
 /// An error with all that lies behind it.

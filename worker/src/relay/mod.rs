@@ -21,6 +21,7 @@ mod observe;
 mod offer;
 mod overhear;
 mod pace;
+mod passed;
 mod purse;
 mod refuse;
 mod retry_after;

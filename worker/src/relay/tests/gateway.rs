@@ -173,7 +173,7 @@ fn request(dialect: Dialect, token: &str, path: &str) -> String {
         Dialect::OpenAi => format!("authorization: Bearer {token}"),
     };
     format!(
-        "POST {path} HTTP/1.1\r\nhost: gateway.example:8484\r\n{credential}\r\ncookie: a=b\r\nx-own: kept\r\n\
+        "POST {path} HTTP/1.1\r\nhost: gateway.example:8484\r\n{credential}\r\ncookie: a=b\r\nx-own: gone\r\nopenai-organization: gone\r\nuser-agent: kept\r\n\
          connection: close\r\ncontent-length: 13\r\n\r\n{{\"model\":\"m\"}}"
     )
 }
@@ -211,8 +211,16 @@ async fn the_token_goes_and_the_real_key_comes_and_every_byte_of_an_answer_passe
             Dialect::Anthropic => format!("\r\nx-api-key: {KEY}\r\n"),
             Dialect::OpenAi => format!("\r\nauthorization: bearer {KEY}\r\n"),
         };
-        assert!(request.contains(&key) && request.contains("x-own: kept"), "{request}");
-        for gone in [token.to_ascii_lowercase().as_str(), "cookie", "gateway.example"] {
+        assert!(
+            request.contains(&key) && request.contains("user-agent: kept"),
+            "{request}"
+        );
+        for gone in [
+            token.to_ascii_lowercase().as_str(),
+            "cookie",
+            "gateway.example",
+            ": gone",
+        ] {
             assert!(!request.contains(gone), "{gone} in {request}");
         }
     }
