@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{Dialect, Meant, Relay, RelayOptions};
 
 mod gateway;
+mod hostile;
 mod limits;
 mod tls;
 mod untold;

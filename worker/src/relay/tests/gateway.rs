@@ -20,6 +20,8 @@ use crate::relay::{
     Dialect, Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, Relay, RelayOptions,
 };
 
+mod slow;
+
 const TOKEN_KEY: &str = "a-token-key-for-tests-0123456789abcdef";
 const NOW: u64 = 1_790_000_000;
 const JSON: &str = "content-type: application/json\r\n";
@@ -304,6 +306,38 @@ async fn a_token_expires_while_the_gateway_runs_and_a_new_one_goes_on() {
     };
     let (_, answer) = bed.exchange(dialect, &token(&renewed), path, &ok("m", 1)).await;
     assert!(answer.starts_with(b"HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_token_asks_on_the_account_of_its_own_attempt_and_run_whenever_it_is_used() {
+    let bed = Bed::new(GatewayLimits::default()).await;
+    let (dialect, path, _) = both()[0].clone();
+    let mut own = claims("anthropic");
+    own.tokens = Some(10);
+    let another_run = Claims {
+        run: RunId::new("run-2"),
+        ..own.clone()
+    };
+    bed.exchange(dialect, &token(&own), path, &ok("m", 10)).await;
+    let (_, body) = bed.refused(dialect, &token(&own), path).await;
+    assert!(body.to_string().contains("attempt_limit_reached"), "{body}");
+    // The attempt of another run that has the same number has an account of its own.
+    let (_, answer) = bed.exchange(dialect, &token(&another_run), path, &ok("m", 1)).await;
+    assert!(answer.starts_with(b"HTTP/1.1 200"));
+    // A token that is used after its attempt is over has what is left, until it expires.
+    bed.clock.store(NOW + 599, Ordering::SeqCst);
+    let (_, body) = bed.refused(dialect, &token(&own), path).await;
+    assert!(body.to_string().contains("attempt_limit_reached"), "{body}");
+    for later in [600, 700, 100_000] {
+        bed.clock.store(NOW + later, Ordering::SeqCst);
+        for claims in [&own, &another_run] {
+            let (head, body) = bed.refused(dialect, &token(claims), path).await;
+            assert!(
+                head.starts_with("HTTP/1.1 401 ") && body.to_string().contains("expired"),
+                "{body}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
