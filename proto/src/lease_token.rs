@@ -65,6 +65,12 @@ struct Cost {
     price: Price,
 }
 
+/// Whether this has the form of a token, good or not: whoever is shown it is a gateway.
+pub fn is_token(text: &str) -> bool {
+    text.split_once('.')
+        .is_some_and(|(form, rest)| form == FORM && rest.contains('.'))
+}
+
 /// Why a key cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the key has {0} bytes; it takes at least {SHORTEST_KEY}")]

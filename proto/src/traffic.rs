@@ -18,6 +18,10 @@ pub struct ModelTraffic {
     pub waiting_ms: u64,
     /// The last refusal that no later success got over.
     pub refusal: Option<ModelRefusal>,
+    /// Whether that was of something that the agent is not configured to ask, such as another model: it says nothing about what
+    /// is.
+    #[serde(default)]
+    pub refusal_elsewhere: bool,
     /// The model that the API named in its last response.
     pub response_model: Option<String>,
     /// Names of the tools whose definitions the model was sent in requests that it answered: sorted, each once, as the model
@@ -31,7 +35,8 @@ pub struct ModelTraffic {
     /// What was used, by the model that answered, in the order of their names.
     #[serde(default)]
     pub usage: Vec<ModelUsage>,
-    /// Answered requests, those that were cut off included, that did not tell what was used: how much it was is unknown.
+    /// Requests that were sent and whose answers did not tell what was used, or not all, those that the agent gave up included: how
+    /// much it was is unknown.
     #[serde(default)]
     pub requests_without_usage: u32,
     /// Requests that were refused on this side because the attempt had used up what was set aside for it.
@@ -43,6 +48,18 @@ pub struct ModelTraffic {
 }
 
 impl ModelTraffic {
+    /// The standing refusal, if no request of any attempt with this agent's configuration can be expected to fare better.
+    pub fn refused_for_good(&self) -> Option<&ModelRefusal> {
+        let for_good = |kind| {
+            matches!(
+                kind,
+                RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
+            )
+        };
+        let refusal = self.refusal.as_ref().filter(|_| !self.refusal_elsewhere)?;
+        for_good(refusal.kind()).then_some(refusal)
+    }
+
     /// What all models used together, as far as it was told.
     pub fn tokens(&self) -> Tokens {
         let mut sum = Tokens::default();

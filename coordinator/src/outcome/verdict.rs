@@ -173,10 +173,13 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
     }
     Some(Verdict {
         outcome: Outcome::Invalid(InvalidCause::Limit),
-        reason: format!(
-            "it used up what was set aside for it of run.limits, at {} tokens",
-            traffic.tokens().total()
-        ),
+        reason: match (traffic.tokens().total(), traffic.requests_without_usage) {
+            (told, 0) => format!("it used up what was set aside for it of run.limits, at {told} tokens"),
+            (told, untold) => format!(
+                "it used up what was set aside for it of run.limits, at {told} tokens and what {untold} requests may have used that \
+                 did not tell"
+            ),
+        },
         next: Next::WithMore,
     })
 }
@@ -185,6 +188,17 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
 /// may end before it has listed any tool.
 fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     let refusal = standing_refusal(conversation)?;
+    // An agent may ask for anything. What it was refused says nothing about others if it asked for what it is not configured to,
+    // or had been answered before: then at most this attempt is invalid, which `model` sees to.
+    let traffic = &conversation.traffic;
+    let its_own = traffic.refusal_elsewhere || traffic.succeeded > 0;
+    let of_the_model = matches!(
+        refusal.kind(),
+        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
+    );
+    if its_own && of_the_model {
+        return None;
+    }
     let remedy = match refusal.kind() {
         RefusalKind::Limit => return Some(gateway_limit(refusal)),
         RefusalKind::Credential if refusal.code.as_deref() == Some(TOKEN_REFUSED) => {

@@ -253,6 +253,7 @@ impl From<&ModelTraffic> for v1::ModelTraffic {
             requests_without_usage: traffic.requests_without_usage,
             limited_requests: traffic.limited_requests,
             held_ms: traffic.held_ms,
+            refusal_elsewhere: traffic.refusal_elsewhere,
         }
     }
 }
@@ -274,6 +275,7 @@ impl TryFrom<v1::ModelTraffic> for ModelTraffic {
             requests_without_usage: traffic.requests_without_usage,
             limited_requests: traffic.limited_requests,
             held_ms: traffic.held_ms,
+            refusal_elsewhere: traffic.refusal_elsewhere,
         })
     }
 }

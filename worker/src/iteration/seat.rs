@@ -21,7 +21,7 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::relay::{Dialect, Pace, Relay, RelayError, RelayOptions};
+use crate::relay::{Dialect, Meant, Pace, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
 use mcproctor_proto::redact::Redactor;
 
@@ -300,14 +300,16 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
-    let (dialect, usual) = match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
-        (AgentKind::Claude, _) | (AgentKind::Command, Some(ModelApi::Messages)) => {
-            (Dialect::Anthropic, "https://api.anthropic.com")
-        }
-        (AgentKind::Codex, _) | (AgentKind::Command, Some(ModelApi::ChatCompletions | ModelApi::Responses)) => {
-            (Dialect::OpenAi, "https://api.openai.com/v1")
-        }
+    let api = match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
+        (AgentKind::Claude, _) => ModelApi::Messages,
+        (AgentKind::Codex, _) => ModelApi::Responses,
+        (AgentKind::Command, Some(api)) => api,
         (AgentKind::Command, None) => return Ok(None),
+    };
+    let (dialect, usual, endpoint) = match api {
+        ModelApi::Messages => (Dialect::Anthropic, "https://api.anthropic.com", "/v1/messages"),
+        ModelApi::Responses => (Dialect::OpenAi, "https://api.openai.com/v1", "/v1/responses"),
+        ModelApi::ChatCompletions => (Dialect::OpenAi, "https://api.openai.com/v1", "/v1/chat/completions"),
     };
     let address = agent.base_url.as_deref().unwrap_or(usual);
     let upstream = Url::parse(address).map_err(|error| SeatError::Address(address.to_owned(), error))?;
@@ -315,6 +317,10 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
         dialect,
         upstream,
         credential: agent.credential.clone(),
+        meant: Meant {
+            model: agent.model.clone(),
+            endpoint: Some(endpoint),
+        },
         silence,
         allowance: assignment.allowance,
         ca_pem: assignment.model_ca_pem.clone(),

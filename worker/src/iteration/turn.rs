@@ -3,7 +3,6 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcproctor_proto::assignment::Assignment;
-use mcproctor_proto::traffic::RefusalKind;
 use mcproctor_proto::turn::{Escape, EscapeKind, Turn, TurnEnding, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -197,11 +196,7 @@ fn refused_for_good(seat: &Seat) -> Option<Cut> {
     if traffic.limited_requests > 0 {
         return Some(Cut::Limited);
     }
-    let for_good = matches!(
-        traffic.refusal?.kind(),
-        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
-    );
-    for_good.then_some(Cut::Refused)
+    traffic.refused_for_good().map(|_| Cut::Refused)
 }
 
 /// For how long requests were held back so far to keep to the run's rate.

@@ -11,6 +11,10 @@ use http::header::CONTENT_ENCODING;
 /// small body that decodes to very much holds up nobody.
 const MOST: usize = 32 * 1024 * 1024;
 
+/// The largest window of zstd, as a power of two: 8 MiB, more than which no sender may ask for (RFC 9659, section 3). A decoder holds
+/// as much memory.
+const WINDOW_LOG: u32 = 23;
+
 /// What was decoded and not handed on yet; refuses what is too much.
 #[derive(Debug)]
 pub(super) struct Decoded {
@@ -73,7 +77,9 @@ impl Decoder {
             (Some("deflate"), None) => Self::Deflate,
             (Some("br"), None) => Self::Brotli(Box::new(DecompressorWriter::new(Decoded::default(), 16 * 1024))),
             (Some("zstd"), None) => {
-                zstd::stream::write::Decoder::new(Decoded::default()).map_or(Self::Opaque, Self::Zstd)
+                let decoder = zstd::stream::write::Decoder::new(Decoded::default());
+                let bounded = decoder.and_then(|mut decoder| decoder.window_log_max(WINDOW_LOG).map(|()| decoder));
+                bounded.map_or(Self::Opaque, Self::Zstd)
             }
             _ => Self::Opaque,
         }
@@ -165,6 +171,18 @@ mod tests {
         assert_eq!(decoded("compress", b"abc", 1), b"");
         assert_eq!(decoded("gzip, br", b"abc", 1), b"");
         assert_eq!(decoded("gzip", b"this is no gzip", 3), b"");
+    }
+
+    #[test]
+    fn a_window_that_takes_very_much_memory_is_not_held() {
+        let body = |window_log| {
+            let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.window_log(window_log).unwrap();
+            encoder.write_all(b"hello").unwrap();
+            encoder.finish().unwrap()
+        };
+        assert_eq!(decoded("zstd", &body(WINDOW_LOG), 7), b"hello");
+        assert_eq!(decoded("zstd", &body(27), 7), b"");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use mcproctor_proto::agent::Credential;
+use mcproctor_proto::lease_token::is_token;
 use secrecy::ExposeSecret;
 
 use super::endpoint::Dialect;
@@ -73,6 +74,13 @@ impl Key {
         if self.oauth_beta && !announced {
             headers.append(ANTHROPIC_BETA, HeaderValue::from_static(OAUTH_BETA));
         }
+    }
+
+    /// Whether it is a lease token, which only gateways are shown.
+    pub(super) fn is_for_a_gateway(&self) -> bool {
+        self.secret
+            .as_ref()
+            .is_some_and(|secret| is_token(secret.expose_secret().trim()))
     }
 
     /// Takes this credential, and whatever looks like one, out of the API's own words.

@@ -28,10 +28,7 @@ pub(super) enum Purpose {
 /// Sources: <https://platform.claude.com/docs/en/api/overview>, <https://platform.openai.com/docs/api-reference/responses>.
 pub(super) fn purpose(dialect: Dialect, method: &Method, path: &str) -> Option<Purpose> {
     let path = path.strip_prefix("/v1/")?;
-    if path
-        .split('/')
-        .any(|segment| matches!(segment, "" | "." | "..") || segment.contains('%'))
-    {
+    if !path.split('/').all(is_plain) {
         return None;
     }
     let (main, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -44,6 +41,22 @@ pub(super) fn purpose(dialect: Dialect, method: &Method, path: &str) -> Option<P
         (_, "GET" | "HEAD", "models", _) => Some(Purpose::Side),
         _ => None,
     }
+}
+
+/// Whether a segment of a path means the same to everybody on the way. Names of models need nothing else; with `%2e`, `\\` and `;`
+/// one server reads another path than the next.
+fn is_plain(segment: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:@+~".contains(&byte);
+    !matches!(segment, "" | "." | "..") && segment.bytes().all(plain)
+}
+
+/// Whether a query asks for another method than the request has, as some frameworks let it (`_method`, `$httpMethod`,
+/// `X-HTTP-Method-Override`).
+pub(super) fn overrides_method(query: Option<&str>) -> bool {
+    let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs
+        .map(|(name, _)| name.to_ascii_lowercase())
+        .any(|name| name.contains("method"))
 }
 
 /// The model API: its origin, the path that stands before `/v1/…` or takes its place, and a fixed query.
@@ -101,7 +114,14 @@ impl Upstream {
             Dialect::OpenAi => path.strip_prefix("/v1").unwrap_or(path),
         };
         let query = match (&self.query, query) {
-            (Some(fixed), Some(own)) => format!("?{fixed}&{own}"),
+            (Some(fixed), Some(own)) => {
+                let mut all = fixed.clone();
+                for pair in own.split('&').filter(|pair| !is_set_by(fixed, pair)) {
+                    all.push('&');
+                    all.push_str(pair);
+                }
+                format!("?{all}")
+            }
             (Some(one), None) => format!("?{one}"),
             (None, Some(one)) => format!("?{one}"),
             (None, None) => String::new(),
@@ -123,6 +143,15 @@ impl Upstream {
     pub(super) fn loopback(&self) -> bool {
         is_loopback(&self.host)
     }
+}
+
+/// Whether a fixed query has the name of this pair, so that the pair would set it anew.
+fn is_set_by(fixed: &str, pair: &str) -> bool {
+    let name = |pair: &str| {
+        let parsed = url::form_urlencoded::parse(pair.as_bytes()).next();
+        parsed.map(|(name, _)| name.to_ascii_lowercase())
+    };
+    fixed.split('&').any(|own| name(own) == name(pair))
 }
 
 /// Whether a host name or address means this machine.
@@ -160,6 +189,16 @@ mod tests {
         assert_eq!(
             target(Dialect::OpenAi, "https://api.openai.com/v1", "/v1/responses", None),
             "https://api.openai.com/v1/responses"
+        );
+        assert_eq!(
+            target(
+                Dialect::OpenAi,
+                "https://host/v1?key=own&v=1",
+                "/v1/responses",
+                Some("KEY=x&a=b&%76=2")
+            ),
+            "https://host/v1/responses?key=own&v=1&a=b",
+            "what the user set the agent does not"
         );
         assert_eq!(
             target(
@@ -203,7 +242,39 @@ mod tests {
         ] {
             assert_eq!(post(Dialect::Anthropic, path), None, "{path}");
         }
+        let list = |path| purpose(Dialect::OpenAi, &Method::GET, path);
+        for path in [
+            "/v1/models/meta-llama/Llama-3.1:free",
+            "/v1/models/ft:gpt-4o:org::id",
+            "/v1/models/@cf/x~1+2_3",
+        ] {
+            assert_eq!(list(path), Some(Purpose::Side), "{path}");
+        }
+        for path in [
+            "/v1/models/..",
+            "/v1/models/../files",
+            "/v1/models/x/../../files",
+            "/v1/models/%2e%2e/files",
+            "/v1/models/%2E%2E%2Ffiles",
+            "/v1/models/x%5c..%5cfiles",
+            "/v1/models/..\\..\\files",
+            "/v1/models/x;y/files",
+            "/v1/models/..;/files",
+            "/v1/models/x%00",
+            "/v1/models/x?y",
+            "/v1/models/ü",
+        ] {
+            assert_eq!(list(path), None, "{path}");
+        }
         assert_eq!(purpose(Dialect::Anthropic, &Method::DELETE, "/v1/models/x"), None);
+        for (query, overrides) in [
+            ("beta=true&limit=5", false),
+            ("_method=DELETE", true),
+            ("beta=true&%24httpMethod=PUT", true),
+            ("X-HTTP-Method-Override=PUT", true),
+        ] {
+            assert_eq!(overrides_method(Some(query)), overrides, "{query}");
+        }
         assert_eq!(
             purpose(Dialect::OpenAi, &Method::GET, "/v1/responses"),
             None,

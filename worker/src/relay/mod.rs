@@ -5,19 +5,23 @@
 //! learns from a bounded copy. What an attempt may use of its model is held to here: requests wait for their place in the
 //! worker's row, and those of an attempt that has used up its allowance are refused.
 
+mod asked;
 mod connect;
 mod content;
 mod credential;
 mod endpoint;
+mod errand;
 mod error;
 mod failure;
 mod forward;
 mod gateway;
 mod json_walk;
+mod meant;
 mod observe;
 mod offer;
 mod overhear;
 mod pace;
+mod passed;
 mod purse;
 mod refuse;
 mod retry_after;
@@ -25,6 +29,7 @@ mod server;
 mod spans;
 mod tally;
 mod traffic;
+mod untold;
 mod usage;
 mod verdict;
 
@@ -34,6 +39,7 @@ mod tests;
 pub use endpoint::Dialect;
 pub use error::RelayError;
 pub use gateway::{Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};
+pub use meant::Meant;
 pub use pace::Pace;
 pub use purse::PriceOf;
 pub use server::{Relay, RelayOptions};

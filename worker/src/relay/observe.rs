@@ -1,7 +1,7 @@
 //! A response body on its way to the agent, with a reader looking on.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -9,56 +9,8 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::credential::Key;
-use super::traffic::{End, Ledger, RequestId, Told};
+use super::errand::Entry;
 use super::verdict::Reading;
-
-/// One request's line in the ledger. Dropped before its end was told, it says that the agent left.
-pub(super) struct Entry {
-    ledger: Arc<Mutex<Ledger>>,
-    id: RequestId,
-    answered: bool,
-    ended: bool,
-}
-
-impl Entry {
-    pub(super) fn new(ledger: Arc<Mutex<Ledger>>, id: RequestId) -> Self {
-        Self {
-            ledger,
-            id,
-            answered: false,
-            ended: false,
-        }
-    }
-
-    /// The head of a response came.
-    pub(super) fn head(&mut self, success: bool) {
-        self.answered = success;
-        self.with(|ledger, id| ledger.byte(id, super::server::now()));
-    }
-
-    /// What the response has told of itself; the last word before the end counts.
-    fn told(&mut self, told: Told) {
-        self.with(|ledger, id| ledger.told(id, told));
-    }
-
-    /// The request ended.
-    pub(super) fn end(&mut self, end: End) {
-        if !std::mem::replace(&mut self.ended, true) {
-            self.with(|ledger, id| ledger.end(id, end, super::server::now()));
-        }
-    }
-
-    fn with(&self, act: impl FnOnce(&mut Ledger, RequestId)) {
-        act(&mut self.ledger.lock().unwrap_or_else(PoisonError::into_inner), self.id);
-    }
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        let answered = self.answered;
-        self.end(End::Left { answered });
-    }
-}
 
 /// A body that passes every frame on untouched and shows a reader what passed.
 pub(super) struct Observed {
@@ -99,12 +51,12 @@ impl Body for Observed {
         match &polled {
             Poll::Pending => {
                 if !std::mem::replace(&mut this.waiting, true) {
-                    this.entry.with(|ledger, id| ledger.wait(id, super::server::now()));
+                    this.entry.wait();
                 }
             }
             Poll::Ready(Some(Ok(frame))) => {
                 this.waiting = false;
-                this.entry.with(|ledger, id| ledger.byte(id, super::server::now()));
+                this.entry.byte();
                 if let (Some(piece), Some(reading)) = (frame.data_ref(), &mut this.reading) {
                     reading.feed(piece);
                 }

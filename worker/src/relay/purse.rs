@@ -1,190 +1,319 @@
-//! What all who share a gateway may use together.
+//! What may be used together: by the requests of an attempt, or by all who share a gateway.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::price::Price;
+use mcproctor_proto::tokens::Tokens;
+use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 
+use super::asked::Asked;
 use super::tally::Tally;
-use super::traffic::Told;
+use super::untold::Used;
 
 /// The price of a model by the name under which it answered; `None` when it is not known.
 pub type PriceOf = Arc<dyn Fn(&str) -> Option<Price> + Send + Sync>;
 
-/// A sum of all usage, and its limits.
+/// Requests of an attempt with a limit that are open at once; further ones wait.
+const OPEN: usize = 16;
+/// Those that wait at once; further ones are asked to come again.
+pub(super) const WAITING: usize = 64;
+
+/// What was used and may be in use, and its limits. Without limits it only counts.
+///
+/// A request that is open is charged what it may use, by an [estimate](Asked::most); what its answer tells takes the place of
+/// that once it has ended. What nobody told by then stays charged.
 pub(super) struct Purse {
-    max_tokens: Option<u64>,
-    max_cost_usd: Option<f64>,
+    limits: Limits,
     price_of: PriceOf,
-    tally: Mutex<Tally>,
+    state: Mutex<State>,
+    /// Something was given back.
+    changed: Arc<Notify>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Limits {
+    tokens: Option<u64>,
+    usd: Option<f64>,
+    open: Option<usize>,
+}
+
+#[derive(Default)]
+struct State {
+    tally: Tally,
+    /// What answers told.
+    told: Amount,
+    /// What those that did not tell may have used.
+    untold: Amount,
+    /// What those that are open may use.
+    open: BTreeMap<u64, Amount>,
+    next: u64,
+    waiting: usize,
+    /// Whether a model answered whose price is not known.
+    unpriced: bool,
+}
+
+/// Tokens and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Amount {
+    pub(super) tokens: u64,
+    /// US dollars; 0 for those without a known price.
+    pub(super) usd: f64,
+}
+
+impl Amount {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            usd: self.usd + other.usd,
+        }
+    }
 }
 
 /// Why nothing more may be asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shut {
-    /// So many tokens were used of so many.
-    Tokens { used: u64, most: u64 },
-    /// So many US dollars were spent of so many.
-    Cost { spent: f64, most: f64 },
-    /// A model answered whose price is not known, so that a limit of money cannot be kept to; its name, if it told one.
-    Unpriced(Option<String>),
-    /// Models answer without telling what they used, so that no limit can be kept to.
-    Untold,
+    /// So many tokens were used of so many; so many of them are an estimate.
+    Tokens { used: u64, most: u64, untold: u64 },
+    /// So many US dollars were spent of so many; so many of them are an estimate.
+    Cost { spent: f64, most: f64, untold: f64 },
 }
 
 impl fmt::Display for Shut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNTOLD: &str = "the most that answers may have used which did not tell";
         match self {
-            Self::Tokens { used, most } => write!(f, "limits.maxTokens is reached: {used} of {most} tokens are used"),
-            Self::Cost { spent, most } => {
-                write!(f, "limits.maxCostUsd is reached: ${spent:.2} of ${most:.2} are spent")
+            Self::Tokens { used, most, untold } => {
+                write!(f, "limits.maxTokens is reached: {used} of {most} tokens are used")?;
+                match untold {
+                    0 => Ok(()),
+                    untold => write!(f, ", {untold} of them {UNTOLD}"),
+                }
             }
-            Self::Unpriced(Some(model)) => write!(
-                f,
-                "{model} answered, and its price is not known, so limits.maxCostUsd cannot be kept to; add it to prices"
-            ),
-            Self::Unpriced(None) => {
-                f.write_str("a model without a name answered, so limits.maxCostUsd cannot be kept to")
+            Self::Cost { spent, most, untold } => {
+                write!(f, "limits.maxCostUsd is reached: ${spent:.2} of ${most:.2} are spent")?;
+                if *untold > 0.0 {
+                    write!(f, ", ${untold:.2} of them {UNTOLD}")?;
+                }
+                Ok(())
             }
-            Self::Untold => f.write_str("the model's API does not tell what it uses, so limits cannot be kept to"),
         }
     }
 }
 
+/// Why a request may not be sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NoRoom {
+    /// Requests that are open have to tell first what they use.
+    ForNow,
+    /// Nothing is left.
+    Shut(Shut),
+}
+
 impl Purse {
-    pub(super) fn new(max_tokens: Option<u64>, max_cost_usd: Option<f64>, price_of: PriceOf) -> Self {
+    /// What an attempt may use.
+    pub(super) fn of_attempt(allowance: &Allowance) -> Self {
+        let limited = allowance.tokens.is_some() || allowance.cost.is_some();
+        let limits = Limits {
+            tokens: allowance.tokens,
+            usd: allowance.cost.map(|cost| cost.usd),
+            open: limited.then_some(OPEN),
+        };
+        let price = allowance.cost.map(|cost| cost.price);
+        Self::new(limits, Arc::new(move |_| price))
+    }
+
+    /// What all who share a gateway may use.
+    pub(super) fn of_all(max_tokens: Option<u64>, max_cost_usd: Option<f64>, price_of: PriceOf) -> Self {
+        let limits = Limits {
+            tokens: max_tokens,
+            usd: max_cost_usd,
+            open: None,
+        };
+        Self::new(limits, price_of)
+    }
+
+    fn new(limits: Limits, price_of: PriceOf) -> Self {
         Self {
-            max_tokens,
-            max_cost_usd,
+            limits,
             price_of,
-            tally: Mutex::default(),
+            state: Mutex::default(),
+            changed: Arc::default(),
         }
     }
 
-    /// A request is over; see [`Tally::add`].
-    pub(super) fn add(&self, told: &Told, begun: bool) {
-        self.tally().add(told, begun);
+    /// Whether it has limits.
+    fn is_limited(&self) -> bool {
+        self.limits.tokens.is_some() || self.limits.usd.is_some()
+    }
+
+    /// Whether money is limited.
+    pub(super) fn limits_money(&self) -> bool {
+        self.limits.usd.is_some()
+    }
+
+    /// Whether money is limited and this model's price is not known, so that it may not be asked.
+    pub(super) fn lacks_price_of(&self, model: Option<&str>) -> bool {
+        self.limits.usd.is_some() && self.price(&[model]).is_none()
+    }
+
+    /// Whether a request may be sent now.
+    pub(super) fn room(&self) -> Result<(), NoRoom> {
+        self.limits.room(&self.state())
+    }
+
+    /// Charges a request that is about to be sent, if there is room.
+    pub(super) fn admit(self: &Arc<Self>, asked: &Asked) -> Result<Ticket, NoRoom> {
+        let amount = self.amount(&asked.most(), &[asked.model.as_deref()]);
+        let mut state = self.state();
+        self.limits.room(&state)?;
+        let number = state.next;
+        state.next += 1;
+        state.open.insert(number, amount);
+        Ok(Ticket {
+            purse: Arc::clone(self),
+            number,
+        })
+    }
+
+    /// Comes when something was given back after this was called.
+    pub(super) fn changed(&self) -> OwnedNotified {
+        Arc::clone(&self.changed).notified_owned()
+    }
+
+    /// Counts one that waits for room; `None` when too many do.
+    pub(super) fn wait(self: &Arc<Self>) -> Option<Waiting> {
+        let mut state = self.state();
+        if self.is_limited() && state.waiting >= WAITING {
+            return None;
+        }
+        state.waiting += 1;
+        Some(Waiting(Arc::clone(self)))
     }
 
     /// Why nothing more may be asked, if so.
     pub(super) fn shut(&self) -> Option<Shut> {
-        if self.max_tokens.is_none() && self.max_cost_usd.is_none() {
-            return None;
-        }
-        let tally = self.tally();
-        if tally.by_model().next().is_none() && tally.without_usage() > 0 {
-            return Some(Shut::Untold);
-        }
-        let used = tally.tokens().total();
-        if let Some(most) = self.max_tokens.filter(|most| used >= *most) {
-            return Some(Shut::Tokens { used, most });
-        }
-        let most = self.max_cost_usd?;
-        match self.cost(&tally) {
-            Ok(spent) if spent >= most => Some(Shut::Cost { spent, most }),
-            Ok(_) => None,
-            Err(unpriced) => Some(unpriced),
+        match self.room() {
+            Err(NoRoom::Shut(shut)) => Some(shut),
+            Ok(()) | Err(NoRoom::ForNow) => None,
         }
     }
 
-    /// What it all cost, in US dollars; `None` when a price is not known.
+    /// What was told, in US dollars; `None` when a price is not known.
     pub(super) fn cost_usd(&self) -> Option<f64> {
-        self.cost(&self.tally()).ok()
+        let state = self.state();
+        (!state.unpriced).then_some(state.told.usd)
     }
 
-    fn cost(&self, tally: &Tally) -> Result<f64, Shut> {
-        let mut sum = 0.0;
-        for used in tally.by_model() {
-            let price = used.model.as_deref().and_then(|model| (self.price_of)(model));
-            sum += price
-                .ok_or_else(|| Shut::Unpriced(used.model.clone()))?
-                .cost_usd(&used.tokens);
+    /// What answers that did not tell may have used.
+    pub(super) fn untold(&self) -> Amount {
+        self.state().untold
+    }
+
+    /// Reads what was used by model.
+    pub(super) fn with_tally<T>(&self, read: impl FnOnce(&Tally) -> T) -> T {
+        read(&self.state().tally)
+    }
+
+    /// The price of the first of these that has one.
+    fn price(&self, models: &[Option<&str>]) -> Option<Price> {
+        models
+            .iter()
+            .find_map(|model| (self.price_of)(model.unwrap_or_default()))
+    }
+
+    fn amount(&self, tokens: &Tokens, models: &[Option<&str>]) -> Amount {
+        Amount {
+            tokens: tokens.total(),
+            usd: self.price(models).map_or(0.0, |price| price.cost_usd(tokens)),
         }
-        Ok(sum)
     }
 
-    pub(super) fn tally(&self) -> MutexGuard<'_, Tally> {
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Limits {
+    fn room(&self, state: &State) -> Result<(), NoRoom> {
+        let used = state.told.plus(state.untold);
+        if let Some(most) = self.tokens.filter(|most| used.tokens >= *most) {
+            let untold = state.untold.tokens;
+            let used = used.tokens;
+            return Err(NoRoom::Shut(Shut::Tokens { used, most, untold }));
+        }
+        if let Some(most) = self.usd.filter(|most| used.usd >= *most) {
+            let untold = state.untold.usd;
+            let spent = used.usd;
+            return Err(NoRoom::Shut(Shut::Cost { spent, most, untold }));
+        }
+        let charged = state.open.values().fold(used, |sum, one| sum.plus(*one));
+        let full = self.open.is_some_and(|most| state.open.len() >= most)
+            || self.tokens.is_some_and(|most| charged.tokens >= most)
+            || self.usd.is_some_and(|most| charged.usd >= most);
+        // One that is alone is let through, whatever it may use: something is left, and nobody is there to be waited for.
+        if full { Err(NoRoom::ForNow) } else { Ok(()) }
+    }
+}
+
+/// A request that is charged. Dropped before it was settled, it is given back as never sent.
+pub(super) struct Ticket {
+    purse: Arc<Purse>,
+    number: u64,
+}
+
+impl Ticket {
+    /// More is known of what the request asks for.
+    pub(super) fn hear(&self, asked: &Asked) {
+        let amount = self.purse.amount(&asked.most(), &[asked.model.as_deref()]);
+        if let Some(open) = self.purse.state().open.get_mut(&self.number) {
+            *open = amount;
+        }
+        self.purse.changed.notify_waiters();
+    }
+
+    /// The request is over.
+    pub(super) fn settle(self, used: &Used) {
+        let purse = Arc::clone(&self.purse);
+        let models = [used.told.model.as_deref(), used.asked.as_deref()];
+        let told = used.told.tokens.map(|tokens| purse.amount(&tokens, &models));
+        let untold = used.untold.map(|tokens| purse.amount(&tokens, &models));
+        let mut state = purse.state();
+        state.unpriced |= told.is_some() && purse.price(&models).is_none();
+        state.told = state.told.plus(told.unwrap_or_default());
+        state.untold = state.untold.plus(untold.unwrap_or_default());
+        state.tally.add(&used.told, used.untold.is_some());
+        state.open.remove(&self.number);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.purse.state().open.remove(&self.number);
+        self.purse.changed.notify_waiters();
+    }
+}
+
+/// One that waits for room.
+pub(super) struct Waiting(Arc<Purse>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.waiting = state.waiting.saturating_sub(1);
     }
 }
 
 impl fmt::Debug for Purse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Purse")
-            .field("max_tokens", &self.max_tokens)
-            .field("max_cost_usd", &self.max_cost_usd)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use mcproctor_proto::tokens::Tokens;
-
-    use super::*;
-
-    fn purse(max_tokens: Option<u64>, max_cost_usd: Option<f64>) -> Purse {
-        let price = Price {
-            input_per_million: 1_000_000.0,
-            ..Price::default()
-        };
-        Purse::new(
-            max_tokens,
-            max_cost_usd,
-            Arc::new(move |model| (model == "known").then_some(price)),
-        )
-    }
-
-    fn told(model: Option<&str>, input_tokens: u64) -> Told {
-        Told {
-            model: model.map(str::to_owned),
-            tokens: Some(Tokens {
-                input_tokens,
-                ..Tokens::default()
-            }),
-        }
-    }
-
-    #[test]
-    fn it_shuts_when_a_limit_is_reached_and_not_before() {
-        let purse = purse(Some(100), Some(90.0));
-        assert_eq!(purse.shut(), None);
-        purse.add(&told(Some("known"), 89), true);
-        assert_eq!((purse.shut(), purse.cost_usd()), (None, Some(89.0)));
-        purse.add(&told(Some("known"), 1), true);
-        let cost = Shut::Cost {
-            spent: 90.0,
-            most: 90.0,
-        };
-        assert_eq!(purse.shut(), Some(cost));
-        purse.add(&told(Some("known"), 10), true);
-        assert_eq!(purse.shut(), Some(Shut::Tokens { used: 100, most: 100 }));
-    }
-
-    #[test]
-    fn money_that_cannot_be_counted_shuts_a_limit_of_money_only() {
-        for model in [Some("strange"), None] {
-            let (tokens, cost) = (purse(Some(100), None), purse(None, Some(1e9)));
-            for purse in [&tokens, &cost] {
-                purse.add(&told(model, 1), true);
-                assert_eq!(purse.cost_usd(), None);
-            }
-            assert_eq!(tokens.shut(), None);
-            assert_eq!(cost.shut(), Some(Shut::Unpriced(model.map(str::to_owned))));
-        }
-    }
-
-    #[test]
-    fn an_api_that_tells_nothing_shuts_every_limit_and_one_lost_answer_does_not() {
-        let silent = purse(Some(100), None);
-        silent.add(&Told::default(), false);
-        assert_eq!(silent.shut(), None, "a refusal has used nothing");
-        silent.add(&Told::default(), true);
-        assert_eq!(silent.shut(), Some(Shut::Untold));
-        silent.add(&told(Some("known"), 1), true);
-        assert_eq!(silent.shut(), None);
-        let unlimited = purse(None, None);
-        unlimited.add(&Told::default(), true);
-        assert_eq!(unlimited.shut(), None);
-    }
-}
+mod tests;

@@ -17,7 +17,9 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::{Forward, Route};
-use super::pace::Pace;
+use super::meant::Meant;
+use super::pace::{Lane, Pace, Row};
+use super::purse::Purse;
 use super::traffic::Ledger;
 use crate::loopback;
 use crate::refused::Refused;
@@ -31,13 +33,15 @@ pub struct RelayOptions {
     pub upstream: Url,
     /// What the relay authenticates with; whatever the agent sends instead is dropped.
     pub credential: Credential,
+    /// What the agent is configured to ask.
+    pub meant: Meant,
     /// A gap without a byte that is longer than this counts as waiting for the model.
     pub silence: Duration,
     /// What the attempt may use.
     pub allowance: Allowance,
     /// Further certificate authorities for the model API, PEM.
     pub ca_pem: Option<String>,
-    /// The row in which all requests of the worker stand, where the allowance has an interval.
+    /// The row in which the requests of all attempts of the worker stand, where the allowance has an interval.
     pub pace: Arc<Pace>,
 }
 
@@ -83,9 +87,11 @@ impl Relay {
                 key,
             }),
             ledger: Arc::clone(&ledger),
-            allowance: options.allowance,
-            pace: options.pace,
-            purse: None,
+            meant: Arc::new(options.meant),
+            purse: Arc::new(Purse::of_attempt(&options.allowance)),
+            common: None,
+            request_interval: options.allowance.request_interval,
+            row: Row::new(vec![Lane::default()], options.pace),
             refused: Arc::clone(&refused),
             notes_tools: true,
         });

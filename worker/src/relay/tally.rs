@@ -17,13 +17,10 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A request is over. `begun` when the API had begun to answer it: a response that tells nothing is then one of which
-    /// nobody knows what it used.
-    pub(super) fn add(&mut self, told: &Told, begun: bool) {
-        let Some(tokens) = told.tokens else {
-            self.without_usage = self.without_usage.saturating_add(u32::from(begun));
-            return;
-        };
+    /// A request is over. `untold` when it may have used more than its answer told, and nobody knows how much.
+    pub(super) fn add(&mut self, told: &Told, untold: bool) {
+        self.without_usage = self.without_usage.saturating_add(u32::from(untold));
+        let Some(tokens) = told.tokens else { return };
         let known = self.by_model.contains_key(&told.model) || self.by_model.len() < MODEL_CAP;
         let model = told.model.clone().filter(|_| known);
         let usage = self.by_model.entry(model.clone()).or_insert_with(|| ModelUsage {
@@ -46,7 +43,7 @@ impl Tally {
         sum
     }
 
-    /// Answers that did not tell.
+    /// Requests whose answers did not tell, or not all.
     pub(super) fn without_usage(&self) -> u32 {
         self.without_usage
     }

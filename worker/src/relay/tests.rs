@@ -11,11 +11,13 @@ use mcproctor_proto::traffic::{ModelTraffic, RefusalKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Dialect, Relay, RelayOptions};
+use super::{Dialect, Meant, Relay, RelayOptions};
 
 mod gateway;
+mod hostile;
 mod limits;
 mod tls;
+mod untold;
 mod usage;
 
 const KEY: &str = "sentinel-key-4711";
@@ -31,6 +33,7 @@ async fn relay_with(dialect: Dialect, upstream: &str, allowance: Allowance) -> R
         dialect,
         upstream,
         credential,
+        meant: Default::default(),
         silence: Duration::from_secs(10),
         allowance,
         ca_pem: None,
@@ -79,7 +82,8 @@ async fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
 fn post(path: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer dummy\r\nx-api-key: dummy\r\n\
-         content-type: application/json\r\naccept-encoding: gzip, br\r\nx-own: kept\r\nconnection: close\r\n\
+         content-type: application/json\r\naccept-encoding: gzip, br\r\n\
+         anthropic-version: 2023-06-01\r\nx-own: dummy\r\nx-http-method-override: dummy\r\nconnection: close\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -131,7 +135,7 @@ async fn the_real_key_goes_out_and_the_dummy_does_not() {
     for line in [
         format!("authorization: bearer {KEY}"),
         "accept-encoding: gzip, br".to_owned(),
-        "x-own: kept".to_owned(),
+        "anthropic-version: 2023-06-01".to_owned(),
         format!("host: {}", url.trim_start_matches("http://")),
     ] {
         assert!(lines.contains(&line), "{line} in {lines:?}");
@@ -141,6 +145,54 @@ async fn the_real_key_goes_out_and_the_dummy_does_not() {
     let traffic = relay.stop().await;
     assert_eq!((traffic.observed, traffic.requests, traffic.succeeded), (true, 1, 1));
     assert_eq!(traffic.response_model.as_deref(), Some("gpt-x"));
+}
+
+#[tokio::test]
+async fn what_another_server_would_read_as_another_request_never_leaves() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &url).await;
+    for path in [
+        "/v1/models/..\\..\\files",
+        "/v1/models/x;y/files",
+        "/v1/models/%2e%2e/files",
+        "/v1/models?_method=DELETE",
+        "//v1/models",
+        "/v1/models/../../admin",
+        "http://evil.example/v1/models/..",
+    ] {
+        let mut agent = connect(&relay).await;
+        let request = post(path, "").replace("POST", "GET");
+        agent.write_all(request.as_bytes()).await.unwrap();
+        let answer = read_to_end(&mut agent).await;
+        assert!(!answer.starts_with(b"HTTP/1.1 2"), "{path}");
+    }
+    let connected = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+    assert!(connected.is_err(), "the API was asked");
+}
+
+#[tokio::test]
+async fn no_upgrade_to_a_websocket_is_asked_for_or_made() {
+    let (listener, url) = upstream().await;
+    let relay = relay(Dialect::OpenAi, &url).await;
+    let upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n";
+    let mut agent = connect(&relay).await;
+    let request = post("/v1/responses", "").replace("POST", "GET");
+    agent
+        .write_all(request.replace("connection: close\r\n", upgrade).as_bytes())
+        .await
+        .unwrap();
+    assert!(read_until(&mut agent, "\r\n\r\n").await.starts_with("HTTP/1.1 404"));
+    // Where it is a request like any other, it stays one; an API that changes the protocol all the same is none.
+    let mut agent = connect(&relay).await;
+    let request = post("/v1/responses", "{}").replace("connection: close\r\n", upgrade);
+    agent.write_all(request.as_bytes()).await.unwrap();
+    let (mut api, _) = listener.accept().await.unwrap();
+    let seen = read_until(&mut api, "{}").await.to_ascii_lowercase();
+    assert!(!seen.contains("upgrade") && !seen.contains("websocket"), "{seen}");
+    let switched = b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    api.write_all(switched).await.unwrap();
+    assert!(read_until(&mut agent, "\r\n\r\n").await.starts_with("HTTP/1.1 502"));
+    assert_eq!(settled(&relay).await.succeeded, 0);
 }
 
 #[tokio::test]
@@ -377,4 +429,40 @@ async fn a_request_that_is_still_being_written_reaches_the_api_piece_by_piece() 
     drop(api);
     read_to_end(&mut agent).await;
     assert_eq!(settled(&relay).await.tools_sent, ["a"]);
+}
+
+#[tokio::test]
+async fn a_refusal_of_another_model_or_endpoint_than_the_configured_is_told_apart() {
+    let (listener, url) = upstream().await;
+    for (model, path, elsewhere) in [
+        ("m", "/v1/responses", false),
+        ("other", "/v1/responses", true),
+        ("m", "/v1/responses/compact", true),
+        ("m", "/v1/chat/completions", true),
+    ] {
+        let relay = Relay::start(RelayOptions {
+            dialect: Dialect::OpenAi,
+            upstream: url.parse().unwrap(),
+            credential: Credential::None,
+            meant: Meant {
+                model: Some(model.to_owned()),
+                endpoint: Some("/v1/responses"),
+            },
+            silence: Duration::from_secs(10),
+            allowance: Allowance::default(),
+            ca_pem: None,
+            pace: Arc::default(),
+        })
+        .await
+        .unwrap();
+        let no = reply(
+            "404 Not Found",
+            "",
+            br#"{"error":{"message":"no","code":"model_not_found"}}"#,
+        );
+        exchange(&relay, &listener, path, &no).await;
+        let traffic = settled(&relay).await;
+        assert_eq!(traffic.refusal_elsewhere, elsewhere, "{model} {path}");
+        assert_eq!(traffic.refused_for_good().is_none(), elsewhere, "{model} {path}");
+    }
 }

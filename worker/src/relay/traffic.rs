@@ -1,18 +1,16 @@
 //! What the model's side of an attempt comes to. Pure: every time is handed in.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::tokens::Tokens;
 use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic, RefusalKind};
 
 use super::endpoint::Purpose;
 use super::offer::NAME_CAP;
-use super::purse::Purse;
 use super::spans::Spans;
 use super::tally::Tally;
+use super::untold::Used;
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +34,7 @@ pub(super) enum End {
         /// Whether the head of a successful response had come.
         answered: bool,
     },
-    /// It was not sent, because the attempt had used up what it may.
+    /// It was refused on this side, because the attempt had used up what it may.
     Limited,
 }
 
@@ -47,6 +45,10 @@ pub(super) struct Told {
     pub(super) model: Option<String>,
     /// What it says was used; `None` when it does not say.
     pub(super) tokens: Option<Tokens>,
+    /// Whether that is all that it will say: nothing that was used is left out of it.
+    pub(super) whole: bool,
+    /// Bytes of it that came, decoded.
+    pub(super) bytes: u64,
 }
 
 /// Keeps account of requests, refusals and waits.
@@ -69,13 +71,13 @@ pub(super) struct Ledger {
     answered: Vec<Instant>,
     /// The refusal that stands, and the start of its request.
     refusal: Option<(Instant, ModelRefusal)>,
+    /// Whether that was of something that the agent is not configured to ask.
+    refusal_elsewhere: bool,
     response_model: Option<String>,
     /// Tools of requests that were answered.
     tools_sent: BTreeSet<String>,
     tools_deferred: BTreeSet<String>,
     usage: Tally,
-    /// Whose usage is counted together with others'.
-    purse: Option<Arc<Purse>>,
     limited: u32,
     /// When requests were held back to keep to a rate.
     holds: Spans,
@@ -92,7 +94,6 @@ struct Open {
     tools: BTreeSet<String>,
     /// The tools that it holds back.
     deferred: BTreeSet<String>,
-    told: Told,
     /// Since when it has been held back.
     held_since: Option<Instant>,
 }
@@ -109,21 +110,15 @@ impl Ledger {
             refused_since: None,
             answered: Vec::new(),
             refusal: None,
+            refusal_elsewhere: false,
             response_model: None,
             tools_sent: BTreeSet::new(),
             tools_deferred: BTreeSet::new(),
             usage: Tally::default(),
-            purse: None,
             limited: 0,
             holds: Spans::default(),
             last_activity: now,
         }
-    }
-
-    /// What it counts is counted in this purse as well.
-    pub(super) fn counted_in(mut self, purse: Arc<Purse>) -> Self {
-        self.purse = Some(purse);
-        self
     }
 
     /// The agent asked for something that is not passed on.
@@ -147,7 +142,6 @@ impl Ledger {
                 waiting_since: Some(now),
                 tools: BTreeSet::new(),
                 deferred: BTreeSet::new(),
-                told: Told::default(),
                 held_since: None,
             },
         );
@@ -172,23 +166,11 @@ impl Ledger {
         }
     }
 
-    /// Whether nothing of this is left.
-    pub(super) fn has_used_up(&self, allowance: &Allowance) -> bool {
-        allowance.is_used_up(&self.usage.tokens())
-    }
-
     /// A request that is open shows the model these tools, and holds those back.
     pub(super) fn offer(&mut self, id: RequestId, tools: BTreeSet<String>, deferred: BTreeSet<String>) {
         if let Some(open) = self.open.get_mut(&id) {
             open.tools = tools;
             open.deferred = deferred;
-        }
-    }
-
-    /// What the response has told so far of the request that is open.
-    pub(super) fn told(&mut self, id: RequestId, told: Told) {
-        if let Some(open) = self.open.get_mut(&id) {
-            open.told = told;
         }
     }
 
@@ -211,13 +193,13 @@ impl Ledger {
         }
     }
 
-    /// A request ended.
-    pub(super) fn end(&mut self, id: RequestId, end: End, now: Instant) {
+    /// A request ended, and used this.
+    pub(super) fn end(&mut self, id: RequestId, end: End, used: &Used, now: Instant) {
         self.release(id, now);
         self.byte(id, now);
         let Some(open) = self.open.remove(&id) else { return };
         if open.purpose == Purpose::Completion {
-            self.account(&end, &open.told);
+            self.usage.add(&used.told, used.untold.is_some());
             match end {
                 End::Succeeded { model } => {
                     self.succeeded = self.succeeded.saturating_add(1);
@@ -228,26 +210,15 @@ impl Ledger {
                 End::Left { answered: true } => self.answered(open.start, open.tools, open.deferred),
                 End::Left { answered: false } => {}
                 End::Limited => self.limited = self.limited.saturating_add(1),
-                End::Refused(refusal) => self.refused(open.start, refusal),
+                End::Refused(refusal) => {
+                    self.refusal_elsewhere = used.elsewhere;
+                    self.refused(open.start, refusal);
+                }
             }
         }
         let oldest = self.open.values().map(|open| open.start).min();
         self.answered
             .retain(|start| oldest.is_some_and(|oldest| oldest < *start));
-    }
-
-    /// A response that had begun is paid for, also one that was cut off or broke.
-    fn account(&mut self, end: &End, told: &Told) {
-        let begun = match end {
-            End::Succeeded { .. } => true,
-            End::Left { answered } => *answered,
-            End::Limited => false,
-            End::Refused(refusal) => (200..300).contains(&refusal.status),
-        };
-        self.usage.add(told, begun);
-        if let Some(purse) = &self.purse {
-            purse.add(told, begun);
-        }
     }
 
     fn answered(&mut self, start: Instant, tools: BTreeSet<String>, deferred: BTreeSet<String>) {
@@ -297,6 +268,7 @@ impl Ledger {
             succeeded: self.succeeded,
             waiting_ms: waits.total_ms(),
             refusal: self.refusal.as_ref().map(|(_, refusal)| refusal.clone()),
+            refusal_elsewhere: self.refusal.is_some() && self.refusal_elsewhere,
             response_model: self.response_model.clone(),
             tools_sent: self.tools_sent.iter().cloned().collect(),
             tools_deferred: self.tools_deferred.iter().cloned().collect(),

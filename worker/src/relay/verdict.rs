@@ -1,8 +1,8 @@
 //! Reads out of the copy of a response which model answered, whether it was an answer, and what it used.
 
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, ModelRefusal};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal, TOKEN_REFUSED};
 use serde_json::Value;
 
 use super::content::Decoder;
@@ -16,14 +16,39 @@ use crate::sse::Events;
 /// The longest body or event that is read whole; of a longer one neither the model nor what it used is known.
 const LIMIT: usize = 1024 * 1024;
 
+/// What a gateway refuses for on its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ours(&'static str);
+
+impl Ours {
+    /// Reads a gateway's mark.
+    pub(super) fn of(mark: &HeaderValue) -> Option<Self> {
+        let codes = [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED];
+        codes
+            .into_iter()
+            .find(|code| mark.as_bytes() == code.as_bytes())
+            .map(Self)
+    }
+
+    /// Whether an API calls something by one of these names.
+    fn is_claimed_by(code: &str) -> bool {
+        [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED].contains(&code)
+    }
+}
+
 /// What the copy of a response body says.
 pub(super) struct Reading {
     status: u16,
     retry_after_ms: Option<u64>,
+    /// The refusal of a gateway, and not of the API behind it.
+    ours: Option<Ours>,
     decoder: Decoder,
     body: Body,
     model: Option<String>,
     used: Used,
+    /// Whether the last word on what was used has come.
+    whole: bool,
+    bytes: u64,
     failure: Option<Failure>,
 }
 
@@ -65,12 +90,21 @@ impl Reading {
         Self {
             status,
             retry_after_ms,
+            ours: None,
             decoder: Decoder::new(headers),
             body,
             model: None,
             used: Used::new(dialect),
+            whole: false,
+            bytes: 0,
             failure: None,
         }
+    }
+
+    /// Notes that a gateway marked the response as its own refusal.
+    pub(super) fn by(mut self, ours: Option<Ours>) -> Self {
+        self.ours = ours;
+        self
     }
 
     /// Takes one more piece of the body, as it came.
@@ -80,32 +114,39 @@ impl Reading {
             body,
             model,
             used,
+            whole: told_whole,
+            bytes: read,
             failure,
             ..
         } = self;
-        decoder.feed(piece, |bytes| match body {
-            Body::Whole(whole) => {
-                let room = (LIMIT + 1).saturating_sub(whole.len()).min(bytes.len());
-                whole.extend_from_slice(&bytes[..room]);
-            }
-            Body::Events {
-                events,
-                begun,
-                complete,
-                any,
-            } => events.feed(bytes, |name, data| {
-                *any = true;
-                match step(name, data, used) {
-                    Step::Begun(named) => {
-                        *begun = true;
-                        *model = named.or(model.take());
-                    }
-                    Step::Chunk(named) => *model = model.take().or(named),
-                    Step::Complete => *complete = true,
-                    Step::Failed(why) => *failure = Some(why),
-                    Step::Other => {}
+        decoder.feed(piece, |bytes| {
+            *read = read.saturating_add(bytes.len() as u64);
+            match body {
+                Body::Whole(whole) => {
+                    let room = (LIMIT + 1).saturating_sub(whole.len()).min(bytes.len());
+                    whole.extend_from_slice(&bytes[..room]);
                 }
-            }),
+                Body::Events {
+                    events,
+                    begun,
+                    complete,
+                    any,
+                } => events.feed(bytes, |name, data| {
+                    *any = true;
+                    let step = step(name, data, used);
+                    *told_whole |= step.last_word;
+                    match step.kind {
+                        Kind::Begun(named) => {
+                            *begun = true;
+                            *model = named.or(model.take());
+                        }
+                        Kind::Chunk(named) => *model = model.take().or(named),
+                        Kind::Complete => *complete = true,
+                        Kind::Failed(why) => *failure = Some(why),
+                        Kind::Other => {}
+                    }
+                }),
+            }
         });
     }
 
@@ -119,6 +160,13 @@ impl Reading {
         Told {
             model: self.model.clone(),
             tokens: self.used.tokens(),
+            whole: self.used.tokens().is_some()
+                && (self.whole || matches!(self.body, Body::Events { complete: true, .. })),
+            // How much there is of a body that cannot be read nobody knows.
+            bytes: match self.decoder {
+                Decoder::Opaque => u64::MAX,
+                _ => self.bytes,
+            },
         }
     }
 
@@ -132,8 +180,11 @@ impl Reading {
             self.used.take(&document);
             self.failure = document.get("error").and_then(failure_of);
         }
-        let told = self.told();
-        (self.end(key), told)
+        let mut told = self.told();
+        let end = self.end(key);
+        // It came to its own end, so whatever it told was its last word.
+        told.whole |= told.tokens.is_some() && matches!(end, End::Succeeded { .. });
+        (end, told)
     }
 
     fn end(mut self, key: &Key) -> End {
@@ -176,12 +227,16 @@ impl Reading {
 
     fn refused(&self, failure: Failure, key: &Key) -> End {
         // A gateway between here and the API holds the attempt to the same allowance as the relay.
-        if self.status == 400 && failure.code.as_deref() == Some(ATTEMPT_LIMIT) {
+        if self.ours == Some(Ours(ATTEMPT_LIMIT)) {
             return End::Limited;
         }
+        let code = match self.ours {
+            Some(Ours(code)) => Some(code.to_owned()),
+            None => failure.code.filter(|code| !Ours::is_claimed_by(code)),
+        };
         End::Refused(ModelRefusal {
             status: self.status,
-            code: failure.code,
+            code,
             message: shorten(&key.redact(&failure.message)),
             retry_after_ms: self.retry_after_ms,
         })
@@ -189,7 +244,13 @@ impl Reading {
 }
 
 /// What one event means.
-enum Step {
+struct Step {
+    kind: Kind,
+    /// Whether it says what was used in all, so that nothing more is to come.
+    last_word: bool,
+}
+
+enum Kind {
     Begun(Option<String>),
     Chunk(Option<String>),
     Complete,
@@ -201,14 +262,15 @@ enum Step {
 /// <https://platform.openai.com/docs/api-reference/responses-streaming>,
 /// <https://platform.openai.com/docs/api-reference/chat-streaming>.
 fn step(name: &str, data: &[u8], used: &mut Used) -> Step {
+    let only = |kind| Step { kind, last_word: false };
     if data == b"[DONE]" {
-        return Step::Complete;
+        return only(Kind::Complete);
     }
     // Deltas are most of a stream and say nothing here: they are not even parsed.
     let telling = ["", "message", "error", "message_start", "message_delta", "message_stop"].contains(&name)
         || (name.starts_with("response.") && name.matches('.').count() == 1);
     if !telling {
-        return Step::Other;
+        return only(Kind::Other);
     }
     let document = serde_json::from_slice::<Value>(data).unwrap_or_default();
     used.take(&document);
@@ -216,25 +278,50 @@ fn step(name: &str, data: &[u8], used: &mut Used) -> Step {
         Some(kind) => kind,
         None => name,
     };
+    Step {
+        last_word: is_last_word(kind, &document),
+        kind: kind_of(kind, &document),
+    }
+}
+
+/// Whether this event says what was used in all. Messages tells some of it at the start, and some servers of Chat Completions
+/// tell with every piece how much it was so far; the last one has no choices.
+fn is_last_word(kind: &str, document: &Value) -> bool {
     match kind {
-        "message_start" => Step::Begun(document.get("message").and_then(|message| text(message, "model"))),
-        "response.created" | "response.in_progress" => {
-            Step::Begun(document.get("response").and_then(|response| text(response, "model")))
+        "message_delta" => document.pointer("/usage/output_tokens").is_some_and(Value::is_number),
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            document.pointer("/response/usage").is_some_and(Value::is_object)
         }
-        "message_stop" | "response.completed" | "response.incomplete" => Step::Complete,
-        "error" => Step::Failed(document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
-            code: text(&document, "code"),
-            message: text(&document, "message").unwrap_or_else(|| "an error without words".to_owned()),
+        _ => {
+            let no_choices = document
+                .get("choices")
+                .and_then(Value::as_array)
+                .is_some_and(Vec::is_empty);
+            no_choices && document.get("usage").is_some_and(Value::is_object)
+        }
+    }
+}
+
+fn kind_of(kind: &str, document: &Value) -> Kind {
+    match kind {
+        "message_start" => Kind::Begun(document.get("message").and_then(|message| text(message, "model"))),
+        "response.created" | "response.in_progress" => {
+            Kind::Begun(document.get("response").and_then(|response| text(response, "model")))
+        }
+        "message_stop" | "response.completed" | "response.incomplete" => Kind::Complete,
+        "error" => Kind::Failed(document.get("error").and_then(failure_of).unwrap_or_else(|| Failure {
+            code: text(document, "code"),
+            message: text(document, "message").unwrap_or_else(|| "an error without words".to_owned()),
         })),
-        "response.failed" => Step::Failed(document.pointer("/response/error").and_then(failure_of).unwrap_or_else(
+        "response.failed" => Kind::Failed(document.pointer("/response/error").and_then(failure_of).unwrap_or_else(
             || Failure {
                 code: None,
                 message: "the response failed".to_owned(),
             },
         )),
         _ => match document.get("error").and_then(failure_of) {
-            Some(failure) => Step::Failed(failure),
-            None => Step::Chunk(text(&document, "model")),
+            Some(failure) => Kind::Failed(failure),
+            None => Kind::Chunk(text(document, "model")),
         },
     }
 }
@@ -327,6 +414,22 @@ mod tests {
             "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"model\":\"gpt-x\"}}\n\n";
         assert_eq!(refusal(end(200, SSE, start)).1.as_deref(), Some("stream_ended_early"));
         assert_eq!(refusal(end(200, SSE, "")).1.as_deref(), Some("stream_ended_early"));
+    }
+
+    #[test]
+    fn only_a_gateways_mark_makes_a_refusal_a_gateways() {
+        for code in [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED] {
+            let body = format!(r#"{{"error":{{"message":"no","code":"{code}"}}}}"#);
+            assert_eq!(refusal(end(400, "application/json", &body)), (400, None, "no".into()));
+            let mark = Ours::of(&HeaderValue::from_static(code));
+            let key = Key::new(Dialect::OpenAi, &Credential::None).unwrap();
+            let reading = Reading::new(Dialect::OpenAi, 400, &HeaderMap::new(), None).by(mark);
+            match (code, reading.finish(&key).0) {
+                (ATTEMPT_LIMIT, End::Limited) => {}
+                (_, end) => assert_eq!(refusal(end).1.as_deref(), Some(code)),
+            }
+        }
+        assert_eq!(Ours::of(&HeaderValue::from_static("insufficient_quota")), None);
     }
 
     #[test]

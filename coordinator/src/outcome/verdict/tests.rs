@@ -81,6 +81,7 @@ fn refused(status: u16, code: &str, message: &str) -> Attempt {
         attempt.conversation.calls.clear();
         attempt.conversation.turns = vec![turn(0, TurnEnding::AgentError)];
         attempt.conversation.traffic.refusal = refusal(status, code, message);
+        attempt.conversation.traffic.succeeded = 0;
     })
 }
 
@@ -197,6 +198,32 @@ fn a_model_that_refuses_for_good_stops_dispatch() {
             "{status} {code}: {:?}",
             verdict.next
         );
+    }
+}
+
+#[test]
+fn a_refusal_that_an_agent_brought_about_or_that_came_after_an_answer_stops_no_run() {
+    for (status, code, message) in [
+        (401, "authentication_error", "this key may not use x"),
+        (403, "permission_error", "not allowed"),
+        (404, "model_not_found", "The model `x` does not exist"),
+        (429, "insufficient_quota", "You exceeded your current quota"),
+    ] {
+        let mut elsewhere = refused(status, code, message);
+        elsewhere.conversation.traffic.refusal_elsewhere = true;
+        let mut later = refused(status, code, message);
+        later.conversation.traffic.succeeded = 1;
+        for attempt in [&elsewhere, &later] {
+            let verdict = attempt.verdict();
+            assert_eq!(
+                (verdict.outcome, verdict.next),
+                (INVALID_MODEL, AGAIN),
+                "{status} {code}"
+            );
+        }
+        // An agent that went on well without is judged by what it did.
+        let well = Attempt::but(|attempt| attempt.conversation.traffic.refusal = refusal(status, code, message));
+        assert_eq!(well.verdict().outcome, Outcome::Passed, "{status} {code}");
     }
 }
 

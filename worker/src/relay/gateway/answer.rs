@@ -17,7 +17,7 @@ use mcproctor_proto::traffic::TOKEN_REFUSED;
 
 use super::super::endpoint::Dialect;
 use super::super::forward::{Content, Forward, Route};
-use super::super::pace::Pace;
+use super::super::pace::{Pace, Row};
 use super::super::purse::Purse;
 use super::super::refuse::Refusal;
 use super::super::server::now;
@@ -89,32 +89,39 @@ impl Desk {
             // The name is the coordinator's own: the signature has been checked.
             format!("the gateway has no model entry `{}`", claims.model)
         })?;
-        let open = || Ledger::new(SILENCE, now()).counted_in(Arc::clone(&self.purse));
+        let open = || (Ledger::new(SILENCE, now()), Purse::of_attempt(&allowance(&claims)));
         let account = self
             .leases
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .account_of(&claims, now_unix_s, open);
-        let ledger = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
+        let account = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
         Ok(Forward {
             refused: Arc::default(),
             route: Arc::clone(route),
-            ledger,
-            allowance: self.allowance(&claims),
-            pace: Arc::clone(&self.pace),
-            purse: Some(Arc::clone(&self.purse)),
+            ledger: account.ledger,
+            meant: Arc::default(),
+            purse: account.purse,
+            common: Some(Arc::clone(&self.purse)),
+            request_interval: self.request_interval(),
+            row: Row::new(vec![account.attempt, account.run], Arc::clone(&self.pace)),
             // Nobody asks a gateway about them, and the relay before it has noted them.
             notes_tools: false,
         })
     }
 
-    fn allowance(&self, claims: &Claims) -> Allowance {
-        let rate = self.limits.requests_per_minute;
-        Allowance {
-            tokens: claims.tokens,
-            cost: claims.cost,
-            request_interval: rate.map(|rate| Duration::from_mins(1) / rate.max(1)),
-        }
+    fn request_interval(&self) -> Option<Duration> {
+        let rate = self.limits.requests_per_minute?;
+        Some(Duration::from_mins(1) / rate.max(1))
+    }
+}
+
+/// What an attempt may use.
+fn allowance(claims: &Claims) -> Allowance {
+    Allowance {
+        tokens: claims.tokens,
+        cost: claims.cost,
+        request_interval: None,
     }
 }
 

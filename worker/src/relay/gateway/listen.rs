@@ -6,6 +6,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -21,11 +22,15 @@ use super::answer::Desk;
 use super::error::GatewayError;
 use super::options::GatewayTls;
 
-/// Connections at once; further ones wait in the system's queue.
-const CONNECTIONS: usize = 4096;
+/// Connections at once at the most; further ones wait in the system's queue.
+const CONNECTIONS: u64 = 4096;
+/// File descriptors that are not for connections.
+const OTHER_FILES: u64 = 64;
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a connection may stay without a request. Relays keep theirs for a minute, and none is closed under their hands.
+/// How long a connection may take to come with its first request: whoever has none holds no place.
+const FIRST: Duration = Duration::from_secs(30);
+/// How long a connection may stay without a further request. Relays keep theirs for a minute, and none is closed under their hands.
 const IDLE: Duration = Duration::from_secs(90);
 /// How long to wait when no connection can be accepted: out of file descriptors, most likely, until some come back.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -51,9 +56,23 @@ pub(super) fn acceptor(tls: &GatewayTls) -> Result<TlsAcceptor, GatewayError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
+/// Connections at once: each takes a file descriptor, and one more on the way to its API.
+fn places() -> usize {
+    let files = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: files.maximum,
+        maximum: files.maximum,
+    };
+    // Where it cannot be raised, there are as many as there were.
+    let _ = setrlimit(Resource::Nofile, raised);
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let places = (files.saturating_sub(OTHER_FILES) / 2).clamp(1, CONNECTIONS);
+    usize::try_from(places).unwrap_or(1)
+}
+
 /// Accepts connections until `stop`, then lets each end what it has begun. Ends when all have; dropped, it closes them.
 pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, desk: Arc<Desk>, stop: CancellationToken) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Arc::new(Semaphore::new(places()));
     let mut connections = JoinSet::new();
     loop {
         let next = async {
@@ -93,7 +112,10 @@ async fn connection(stream: TcpStream, tls: Option<TlsAcceptor>, desk: Arc<Desk>
 }
 
 async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin, desk: Arc<Desk>, stop: CancellationToken) {
+    let come = CancellationToken::new();
+    let first = come.clone();
     let answer = service_fn(move |request| {
+        first.cancel();
         let desk = Arc::clone(&desk);
         async move { desk.answer(request).await }
     });
@@ -104,8 +126,14 @@ async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin, desk: Arc<Desk>, sto
             .serve_connection(TokioIo::new(stream), answer)
     );
     // An error is one side leaving; whoever answers learns of it from the streams that are dropped.
+    let too_late = async {
+        if come.run_until_cancelled(tokio::time::sleep(FIRST)).await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    };
     tokio::select! {
         _ = served.as_mut() => {}
+        () = too_late => {}
         () = stop.cancelled() => {
             served.as_mut().graceful_shutdown();
             let _ = served.await;

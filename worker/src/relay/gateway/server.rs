@@ -50,7 +50,7 @@ impl Gateway {
         };
         let routes = options.models.iter().map(route).collect::<Result<_, _>>()?;
         let limits = options.limits;
-        let purse = Purse::new(limits.max_tokens, limits.max_cost_usd, options.price_of);
+        let purse = Purse::of_all(limits.max_tokens, limits.max_cost_usd, options.price_of);
         let desk = Arc::new(Desk {
             token_key: options.token_key,
             routes,

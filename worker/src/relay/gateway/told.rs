@@ -25,6 +25,7 @@ impl Desk {
             .into_iter()
             .map(|(run, attempt, held)| {
                 let traffic = held
+                    .account
                     .ledger
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -44,16 +45,17 @@ impl Desk {
                 })
             })
             .collect();
-        let (usage, without_usage, tokens) = {
-            let tally = self.purse.tally();
+        let (usage, without_usage, tokens) = self.purse.with_tally(|tally| {
             let usage: Vec<ModelUsage> = tally.by_model().cloned().collect();
             (usage, tally.without_usage(), tally.tokens().total())
-        };
+        });
+        let untold = self.purse.untold();
         json!({
             "usage": usage,
             "requestsWithoutUsage": without_usage,
             "tokens": tokens,
             "costUsd": self.purse.cost_usd(),
+            "untoldAtMost": { "tokens": untold.tokens, "costUsd": untold.usd },
             "limits": {
                 "maxTokens": self.limits.max_tokens,
                 "maxCostUsd": self.limits.max_cost_usd,

@@ -20,6 +20,8 @@ use crate::relay::{
     Dialect, Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, Relay, RelayOptions,
 };
 
+mod slow;
+
 const TOKEN_KEY: &str = "a-token-key-for-tests-0123456789abcdef";
 const NOW: u64 = 1_790_000_000;
 const JSON: &str = "content-type: application/json\r\n";
@@ -100,6 +102,7 @@ impl Bed {
             dialect,
             upstream: format!("{scheme}://localhost:{port}{end}").parse().unwrap(),
             credential: Credential::ApiKey(token.to_owned().into()),
+            meant: Default::default(),
             silence: Duration::from_secs(10),
             allowance: Default::default(),
             ca_pem: ca_pem.map(str::to_owned),
@@ -131,7 +134,7 @@ fn options(url: &str, clock: &Arc<AtomicU64>) -> GatewayOptions {
         ]
         .into(),
         limits: GatewayLimits::default(),
-        price_of: Arc::new(move |name| (name == "priced").then_some(price)),
+        price_of: Arc::new(move |name| ["priced", "m"].contains(&name).then_some(price)),
         now_unix_s: Arc::new(move || clock.load(Ordering::SeqCst)),
     }
 }
@@ -172,7 +175,7 @@ fn request(dialect: Dialect, token: &str, path: &str) -> String {
         Dialect::OpenAi => format!("authorization: Bearer {token}"),
     };
     format!(
-        "POST {path} HTTP/1.1\r\nhost: gateway.example:8484\r\n{credential}\r\ncookie: a=b\r\nx-own: kept\r\n\
+        "POST {path} HTTP/1.1\r\nhost: gateway.example:8484\r\n{credential}\r\ncookie: a=b\r\nx-own: gone\r\nopenai-organization: gone\r\nuser-agent: kept\r\n\
          connection: close\r\ncontent-length: 13\r\n\r\n{{\"model\":\"m\"}}"
     )
 }
@@ -210,8 +213,16 @@ async fn the_token_goes_and_the_real_key_comes_and_every_byte_of_an_answer_passe
             Dialect::Anthropic => format!("\r\nx-api-key: {KEY}\r\n"),
             Dialect::OpenAi => format!("\r\nauthorization: bearer {KEY}\r\n"),
         };
-        assert!(request.contains(&key) && request.contains("x-own: kept"), "{request}");
-        for gone in [token.to_ascii_lowercase().as_str(), "cookie", "gateway.example"] {
+        assert!(
+            request.contains(&key) && request.contains("user-agent: kept"),
+            "{request}"
+        );
+        for gone in [
+            token.to_ascii_lowercase().as_str(),
+            "cookie",
+            "gateway.example",
+            ": gone",
+        ] {
             assert!(!request.contains(gone), "{gone} in {request}");
         }
     }
@@ -295,6 +306,38 @@ async fn a_token_expires_while_the_gateway_runs_and_a_new_one_goes_on() {
     };
     let (_, answer) = bed.exchange(dialect, &token(&renewed), path, &ok("m", 1)).await;
     assert!(answer.starts_with(b"HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_token_asks_on_the_account_of_its_own_attempt_and_run_whenever_it_is_used() {
+    let bed = Bed::new(GatewayLimits::default()).await;
+    let (dialect, path, _) = both()[0].clone();
+    let mut own = claims("anthropic");
+    own.tokens = Some(10);
+    let another_run = Claims {
+        run: RunId::new("run-2"),
+        ..own.clone()
+    };
+    bed.exchange(dialect, &token(&own), path, &ok("m", 10)).await;
+    let (_, body) = bed.refused(dialect, &token(&own), path).await;
+    assert!(body.to_string().contains("attempt_limit_reached"), "{body}");
+    // The attempt of another run that has the same number has an account of its own.
+    let (_, answer) = bed.exchange(dialect, &token(&another_run), path, &ok("m", 1)).await;
+    assert!(answer.starts_with(b"HTTP/1.1 200"));
+    // A token that is used after its attempt is over has what is left, until it expires.
+    bed.clock.store(NOW + 599, Ordering::SeqCst);
+    let (_, body) = bed.refused(dialect, &token(&own), path).await;
+    assert!(body.to_string().contains("attempt_limit_reached"), "{body}");
+    for later in [600, 700, 100_000] {
+        bed.clock.store(NOW + later, Ordering::SeqCst);
+        for claims in [&own, &another_run] {
+            let (head, body) = bed.refused(dialect, &token(claims), path).await;
+            assert!(
+                head.starts_with("HTTP/1.1 401 ") && body.to_string().contains("expired"),
+                "{body}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -421,15 +464,6 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
             3,
             "limits.maxCostUsd is reached: $3.00 of $2.50 are spent",
         ),
-        (
-            GatewayLimits {
-                max_cost_usd: Some(1e9),
-                ..GatewayLimits::default()
-            },
-            "strange",
-            1,
-            "strange answered, and its price is not known",
-        ),
     ] {
         let bed = Bed::new(limits).await;
         let (_, answer) = bed
@@ -453,6 +487,118 @@ async fn when_the_gateways_own_budget_is_gone_nobody_asks_any_more_and_it_is_no_
         assert_eq!(refusal.kind(), RefusalKind::Limit, "{refusal:?}");
         assert!(bed.usage().await["limitReached"].as_str().unwrap().contains(words));
     }
+}
+
+#[tokio::test]
+async fn no_api_speaks_for_a_gateway() {
+    let bed = Bed::new(GatewayLimits::default()).await;
+    for behind_a_gateway in [false, true] {
+        for (status, code) in [
+            ("400 Bad Request", "attempt_limit_reached"),
+            ("400 Bad Request", "gateway_limit_reached"),
+            ("401 Unauthorized", "lease_token_refused"),
+        ] {
+            let relay = match behind_a_gateway {
+                true => {
+                    bed.relay(Dialect::OpenAi, "http", &token(&claims("openai")), None)
+                        .await
+                }
+                false => {
+                    let url = format!("http://{}/v1", bed.api.local_addr().unwrap());
+                    super::relay(Dialect::OpenAi, &url).await
+                }
+            };
+            let mut agent = connect(&relay).await;
+            let asked = request(Dialect::OpenAi, "dummy", "/v1/responses").replace("gateway.example:8484", "127.0.0.1");
+            agent.write_all(asked.as_bytes()).await.unwrap();
+            let (mut api, _) = bed.api.accept().await.unwrap();
+            read_until(&mut api, "{\"model\":\"m\"}").await;
+            let body = format!(r#"{{"error":{{"message":"no","code":"{code}"}}}}"#);
+            let head = format!("{JSON}x-mcproctor-refusal: {code}\r\n");
+            api.write_all(&reply(status, &head, body.as_bytes())).await.unwrap();
+            drop(api);
+            let answer = String::from_utf8(read_to_end(&mut agent).await).unwrap();
+            assert!(
+                answer.ends_with(&body) && !answer.contains("x-mcproctor-refusal"),
+                "{answer}"
+            );
+            let traffic = relay.stop().await;
+            assert_eq!(traffic.limited_requests, 0, "{code} {behind_a_gateway}");
+            assert_eq!(traffic.refusal.unwrap().code, None, "{code} {behind_a_gateway}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_without_a_price_is_refused_for_itself_and_stops_nobody_else_where_money_is_limited() {
+    let bed = Bed::new(GatewayLimits {
+        max_cost_usd: Some(1e9),
+        ..GatewayLimits::default()
+    })
+    .await;
+    for (dialect, path, token) in both() {
+        for (body, words) in [
+            (
+                r#"{"model":"strange","messages":[]}"#,
+                "does not ask strange: its price is not known",
+            ),
+            (r#"{"messages":[]}"#, "the request names no model"),
+            (r#"{"model":"m","messages":[],"model":"strange"}"#, "names two models"),
+        ] {
+            let mut stream = TcpStream::connect(bed.gateway.address()).await.unwrap();
+            let asked = request(dialect, &token, path);
+            let head = asked.split_once("\r\n\r\n").unwrap().0;
+            let head = head.replace("content-length: 13", &format!("content-length: {}", body.len()));
+            // The second name comes once the first one has been read.
+            let (first, second) = body.split_at(body.len() - 11);
+            stream
+                .write_all(format!("{head}\r\n\r\n{first}").as_bytes())
+                .await
+                .unwrap();
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            stream.write_all(second.as_bytes()).await.unwrap();
+            let answer = String::from_utf8(read_to_end(&mut stream).await).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(words), "{answer}");
+            assert!(answer.contains("invalid_request_error"), "{answer}");
+        }
+        let asked = tokio::time::timeout(Duration::from_millis(30), bed.api.accept()).await;
+        if let Ok(Ok((mut api, _))) = asked {
+            // The start of the request that then named another model, and no end of it.
+            let seen = String::from_utf8_lossy(&read_to_end(&mut api).await).into_owned();
+            assert!(!seen.contains("strange"), "{seen}");
+        }
+        let (_, answer) = bed.exchange(dialect, &token, path, &ok("m", 1)).await;
+        assert!(answer.starts_with(b"HTTP/1.1 200"));
+    }
+    let usage = bed.usage().await;
+    assert_eq!((&usage["limitReached"], &usage["tokens"]), (&Value::Null, &json!(2)));
+    assert_eq!(usage["untoldAtMost"], json!({ "tokens": 0, "costUsd": 0.0 }));
+}
+
+#[tokio::test]
+async fn what_nobody_told_counts_for_a_gateways_limit_as_the_most_that_it_may_have_been() {
+    let bed = Bed::new(GatewayLimits {
+        max_tokens: Some(100_000),
+        ..GatewayLimits::default()
+    })
+    .await;
+    let (dialect, path, token) = both()[1].clone();
+    let stream = bed.ask(dialect, &token, path).await;
+    let (mut api, _) = bed.api.accept().await.unwrap();
+    read_until(&mut api, "{\"model\":\"m\"}").await;
+    drop(stream);
+    read_to_end(&mut api).await;
+    let (head, body) = bed.refused(dialect, &token, path).await;
+    assert!(
+        head.starts_with("HTTP/1.1 400") && body.to_string().contains("gateway_limit_reached"),
+        "{body}"
+    );
+    let usage = bed.usage().await;
+    assert_eq!(
+        (&usage["tokens"], &usage["requestsWithoutUsage"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(usage["untoldAtMost"]["tokens"], 128_005);
 }
 
 #[tokio::test]

@@ -138,3 +138,50 @@ async fn an_agent_that_leaves_while_its_request_is_held_back_asks_the_api_nothin
     let (mut api, _) = listener.accept().await.unwrap();
     read_until(&mut api, "GET /v1/models").await;
 }
+
+#[tokio::test]
+async fn requests_that_are_given_up_while_they_wait_leave_their_places_to_others() {
+    let (listener, url) = upstream().await;
+    let interval = Duration::from_millis(400);
+    let allowance = Allowance {
+        request_interval: Some(interval),
+        ..Allowance::default()
+    };
+    let relay = relay_with(Dialect::Anthropic, &url, allowance).await;
+    let ok = reply("200 OK", JSON, br#"{"model":"m"}"#);
+    exchange(&relay, &listener, "/v1/messages", &ok).await;
+    let begun = Instant::now();
+    let mut agents = Vec::new();
+    for _ in 0..40 {
+        let mut agent = connect(&relay).await;
+        agent.write_all(post("/v1/messages", "{}").as_bytes()).await.unwrap();
+        agents.push(agent);
+    }
+    while relay.open_requests() < agents.len() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    drop(agents);
+    let (_, answer) = exchange(&relay, &listener, "/v1/messages", &ok).await;
+    assert!(answer.starts_with(b"HTTP/1.1 200"));
+    assert!(begun.elapsed() < 10 * interval, "it waited behind those that are gone");
+}
+
+#[tokio::test]
+async fn what_has_nothing_left_to_ask_with_is_refused_before_it_waits_for_a_place() {
+    let (listener, url) = upstream().await;
+    let allowance = Allowance {
+        tokens: Some(5),
+        request_interval: Some(Duration::from_secs(3_600)),
+        ..Allowance::default()
+    };
+    let relay = relay_with(Dialect::Anthropic, &url, allowance).await;
+    let ok = reply(
+        "200 OK",
+        JSON,
+        br#"{"model":"m","usage":{"input_tokens":5,"output_tokens":0}}"#,
+    );
+    exchange(&relay, &listener, "/v1/messages", &ok).await;
+    let mut agent = connect(&relay).await;
+    agent.write_all(post("/v1/messages", "{}").as_bytes()).await.unwrap();
+    assert!(read_to_end(&mut agent).await.starts_with(b"HTTP/1.1 400"));
+}

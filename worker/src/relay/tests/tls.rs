@@ -56,6 +56,7 @@ async fn relay(url: &str, trusted: bool, proxy: Option<Proxy>) -> Relay {
         dialect: Dialect::Anthropic,
         upstream: url.parse().unwrap(),
         credential: Credential::ApiKey(super::KEY.to_owned().into()),
+        meant: Default::default(),
         silence: Duration::from_secs(10),
         allowance: Allowance::default(),
         ca_pem: None,

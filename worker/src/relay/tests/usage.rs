@@ -82,6 +82,8 @@ fn streams_of_every_dialect_are_read_wherever_they_are_cut() {
         let whole = Told {
             model: Some(model.to_owned()),
             tokens: Some(used),
+            whole: true,
+            bytes: stream.len() as u64,
         };
         for at in 0..=bytes.len() {
             let (first, second) = bytes.split_at(at);
@@ -169,7 +171,8 @@ async fn a_response_that_the_agent_cuts_off_keeps_what_was_told() {
     assert_eq!(read_to_end(&mut api).await, b"");
     let traffic = settled(&relay).await;
     assert_eq!(traffic.tokens(), tokens(1325, 1000, 300, 200, 1));
-    assert_eq!((traffic.succeeded, traffic.requests_without_usage), (0, 0));
+    assert_eq!((traffic.succeeded, traffic.requests_without_usage), (0, 1));
+    assert!(!traffic.usage_is_known(), "what came after that nobody knows");
 }
 
 #[tokio::test]

@@ -31,7 +31,15 @@ impl Clocked {
     }
 
     fn end(&mut self, id: RequestId, end: End, second: u64) {
-        self.ledger.end(id, end, self.at(second));
+        self.end_with(id, end, Told::default(), second);
+    }
+
+    fn end_with(&mut self, id: RequestId, end: End, told: Told, second: u64) {
+        let used = Used {
+            told,
+            ..Used::default()
+        };
+        self.ledger.end(id, end, &used, self.at(second));
     }
 
     fn waited(&self, second: u64) -> u64 {
@@ -216,9 +224,9 @@ fn models_without_end_fill_no_memory_and_lose_no_tokens() {
                 output_tokens: 1,
                 ..Tokens::default()
             }),
+            ..Told::default()
         };
-        clocked.ledger.told(id, told);
-        clocked.end(id, succeeded(), 1);
+        clocked.end_with(id, succeeded(), told, 1);
     }
     let traffic = clocked.ledger.traffic(clocked.at(1));
     assert!(traffic.usage.len() <= MODEL_CAP + 1, "{}", traffic.usage.len());
