@@ -89,6 +89,17 @@ pub struct Agent {
     pub command: Option<CommandAgent>,
 }
 
+impl Agent {
+    /// What it speaks to its model; `None` for a command that asks none.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self.kind {
+            AgentKind::Claude => Some(Dialect::Anthropic),
+            AgentKind::Codex => Some(Dialect::OpenAi),
+            AgentKind::Command => self.command.as_ref()?.model_api.map(ModelApi::dialect),
+        }
+    }
+}
+
 /// How an agent authenticates at the model API.
 #[derive(Clone, Debug)]
 pub enum Credential {
@@ -151,4 +162,49 @@ pub enum ModelApi {
     Responses,
     /// Anthropic Messages.
     Messages,
+}
+
+impl ModelApi {
+    /// What it has in common with others of its maker.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Self::ChatCompletions | Self::Responses => Dialect::OpenAi,
+            Self::Messages => Dialect::Anthropic,
+        }
+    }
+}
+
+/// What a model API speaks, as far as it matters for keys, addresses and refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses and Chat Completions.
+    OpenAi,
+}
+
+impl Dialect {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
+
+    /// The name in a gateway's config, and of its entry for agents that name none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// The dialect of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
+    /// The base URL of the maker's own API: an Anthropic one stands before `/v1`, an OpenAI one ends with it.
+    pub fn makers_api(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
+    }
 }

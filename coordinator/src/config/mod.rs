@@ -24,7 +24,7 @@ mod tests;
 pub(crate) use address::address;
 pub use environment::Environment;
 pub use error::ConfigErrors;
-pub use gateway::{CertificateFiles, GatewayAccess, GatewayApi, GatewayConfig, GatewayModelSettings};
+pub use gateway::{CertificateFiles, GatewayAccess, GatewayConfig, GatewayModelSettings};
 pub use load::{load, load_gateway};
 pub use overrides::{OverrideError, Overrides};
 pub use sandbox::{Able, SandboxChoiceError, SandboxSettings};

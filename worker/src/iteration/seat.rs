@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
+use mcproctor_proto::agent::{Agent, Credential};
 use mcproctor_proto::assignment::{Assignment, Resources, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
@@ -21,7 +21,7 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::relay::{Dialect, Pace, Relay, RelayError, RelayOptions};
+use crate::relay::{Pace, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
 use mcproctor_proto::redact::Redactor;
 
@@ -308,16 +308,10 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
-    let (dialect, usual) = match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
-        (AgentKind::Claude, _) | (AgentKind::Command, Some(ModelApi::Messages)) => {
-            (Dialect::Anthropic, "https://api.anthropic.com")
-        }
-        (AgentKind::Codex, _) | (AgentKind::Command, Some(ModelApi::ChatCompletions | ModelApi::Responses)) => {
-            (Dialect::OpenAi, "https://api.openai.com/v1")
-        }
-        (AgentKind::Command, None) => return Ok(None),
+    let Some(dialect) = agent.dialect() else {
+        return Ok(None);
     };
-    let address = agent.base_url.as_deref().unwrap_or(usual);
+    let address = agent.base_url.as_deref().unwrap_or(dialect.makers_api());
     let upstream = Url::parse(address).map_err(|error| SeatError::Address(address.to_owned(), error))?;
     let options = RelayOptions {
         dialect,
