@@ -162,6 +162,7 @@ pub async fn evaluate(
         prices: config.prices.clone(),
         limits: config.run.limits,
         gateway: config.run.gateway.clone(),
+        blinded: config.blinded_keys(),
     });
     let schedule = tokio::spawn(scheduler::run(
         work,

@@ -367,6 +367,7 @@ impl Task {
             resources: work.resources.at(planned.sandbox),
             model_ca_pem: self.model_ca_pem(agent),
             allowance,
+            blinded: work.blinded.clone(),
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

@@ -98,7 +98,7 @@ impl Seat {
             &environment.launcher,
         )?;
         let records = sandbox.records()?;
-        let redactor = Arc::new(Redactor::of_attempt(&assignment.agent, &assignment.servers));
+        let redactor = Arc::new(Redactor::of_attempt(assignment));
         let mut endpoints = Vec::new();
         for (index, server) in assignment.servers.iter().enumerate() {
             let spill = records.path().join(format!("server-{index}"));
