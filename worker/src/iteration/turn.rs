@@ -194,7 +194,11 @@ fn refused_for_good(seat: &Seat) -> Option<Cut> {
     }
     let for_good = matches!(
         traffic.refusal?.kind(),
-        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
+        RefusalKind::Credential
+            | RefusalKind::NoSuchModel
+            | RefusalKind::Quota
+            | RefusalKind::Limit
+            | RefusalKind::Gateway
     );
     for_good.then_some(Cut::Refused)
 }

@@ -13,7 +13,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use mcproctor_proto::allowance::Allowance;
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal};
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, GATEWAY_UNREACHABLE, ModelRefusal};
 
 use super::connect::Outbound;
 use super::credential::Key;
@@ -133,10 +133,12 @@ impl Forward {
             }
             Err(error) => {
                 let why = shorten(&route.key.redact(&in_full(&error)));
-                let message = format!("the model API could not be reached: {why}");
+                let gateway = route.key.is_for_a_gateway();
+                let what = if gateway { "gateway" } else { "model API" };
+                let message = format!("the {what} could not be reached: {why}");
                 entry.end(End::Refused(ModelRefusal {
                     status: 0,
-                    code: None,
+                    code: gateway.then(|| GATEWAY_UNREACHABLE.to_owned()),
                     message: shorten(&message),
                     retry_after_ms: None,
                 }));
@@ -230,7 +232,7 @@ fn strip_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 /// An error with all that lies behind it.
-fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -35,18 +35,26 @@ pub(super) enum Shut {
 impl fmt::Display for Shut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tokens { used, most } => write!(f, "limits.maxTokens is reached: {used} of {most} tokens are used"),
-            Self::Cost { spent, most } => {
-                write!(f, "limits.maxCostUsd is reached: ${spent:.2} of ${most:.2} are spent")
-            }
+            Self::Tokens { used, most } => write!(
+                f,
+                "limits.maxTokens is reached: {used} of {most} tokens are used; raise it in the gateway's config"
+            ),
+            Self::Cost { spent, most } => write!(
+                f,
+                "limits.maxCostUsd is reached: ${spent:.2} of ${most:.2} are spent; raise it in the gateway's config"
+            ),
             Self::Unpriced(Some(model)) => write!(
                 f,
-                "{model} answered, and its price is not known, so limits.maxCostUsd cannot be kept to; add it to prices"
+                "{model} answered, and its price is not known, so limits.maxCostUsd cannot be kept to; add it to the gateway's \
+                 config: `prices: {{{model}: {{inputPerMillion: …, outputPerMillion: …}}}}`"
             ),
-            Self::Unpriced(None) => {
-                f.write_str("a model without a name answered, so limits.maxCostUsd cannot be kept to")
-            }
-            Self::Untold => f.write_str("the model's API does not tell what it uses, so limits cannot be kept to"),
+            Self::Unpriced(None) => f.write_str(
+                "a model without a name answered, so limits.maxCostUsd cannot be kept to; take it out of the gateway's config",
+            ),
+            Self::Untold => f.write_str(
+                "the model's API does not tell what it uses, so limits cannot be kept to; take maxTokens and maxCostUsd out of the \
+                 gateway's config",
+            ),
         }
     }
 }

@@ -201,22 +201,55 @@ fn a_model_that_refuses_for_good_stops_dispatch() {
 }
 
 #[test]
-fn a_gateways_own_limit_is_nobodys_fault_and_its_refusal_of_a_token_is_no_matter_of_the_agents_key() {
+fn a_gateways_own_limit_is_nobodys_fault_and_what_keeps_attempts_from_it_is_no_matter_of_model_and_key() {
     let limit = refused(
         400,
         "gateway_limit_reached",
-        "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used",
+        "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used; raise it",
     )
     .verdict();
     assert_eq!(limit.outcome, Outcome::Invalid(InvalidCause::Limit));
-    assert!(matches!(&limit.next, Next::StopDispatch(message) if message.contains("raise it there")));
-    let token = refused(401, "lease_token_refused", "the lease token has expired").verdict();
-    assert_eq!(token.outcome, INVALID_MODEL);
-    assert!(
-        matches!(&token.next, Next::StopDispatch(message) if message.contains("tokenKey") && !message.contains("agent's key")),
-        "{:?}",
-        token.next
+    assert_eq!(
+        limit.next,
+        Next::StopDispatch(
+            "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used; raise it, and go on with \
+             --resume"
+                .to_owned()
+        )
     );
+    for (status, code, message, expected) in [
+        (
+            401,
+            "lease_token_refused",
+            "the lease token has expired",
+            "the gateway lets no attempt through: the lease token has expired; give run.gateway.tokenKey and the gateway's tokenKey the \
+             same value, and see that both clocks are right",
+        ),
+        (
+            400,
+            "gateway_entry_refused",
+            "the gateway has no model entry `x`",
+            "the gateway lets no attempt through: the gateway has no model entry `x`; name one that is there and speaks the agent's \
+             API in its `gatewayModel`, or add it to `models` of the gateway's config",
+        ),
+    ] {
+        let verdict = refused(status, code, message).verdict();
+        assert_eq!(verdict.outcome, INVALID_MACHINERY, "{code}");
+        assert_eq!(verdict.reason, expected);
+        assert_eq!(verdict.next, Next::StopDispatch(expected.to_owned()));
+    }
+    let gone = refused(
+        0,
+        "gateway_unreachable",
+        "the gateway could not be reached: connection refused",
+    )
+    .verdict();
+    assert_eq!(gone.outcome, INVALID_MACHINERY);
+    assert_eq!(
+        gone.reason,
+        "the gateway could not be reached: connection refused; start it (`mcproctor gateway`), or correct run.gateway.url"
+    );
+    assert_eq!(gone.next, Next::Again { slower: Some(0) });
 }
 
 #[test]
