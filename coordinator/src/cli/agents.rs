@@ -150,7 +150,27 @@ pub(super) async fn pinned_image(
     Some(id.ok().flatten().unwrap_or(name))
 }
 
-/// What a reader has to know of the agents' sandboxes; nothing of an agent without tools of its own in `process`.
+/// The agents whose level the machine does not have, with the reason and what would help.
+pub(super) fn without_sandbox(
+    config: &Config,
+    sandboxes: &BTreeMap<String, SandboxLevel>,
+    machine: &[Able],
+) -> Vec<String> {
+    let agents = config.run.agents.iter();
+    agents
+        .filter_map(|agent| {
+            let level = sandboxes.get(&agent.name)?;
+            let (_, state) = machine.iter().find(|(known, _)| known == level)?;
+            let why = state.as_ref().err()?;
+            Some(format!(
+                "agent {}: the sandbox {level} cannot be set up on this machine: {why}",
+                agent.name
+            ))
+        })
+        .collect()
+}
+
+/// What a reader has to know of the agents' sandboxes that can be set up; nothing of an agent without tools of its own in `process`.
 pub(super) fn about_sandboxes(
     config: &Config,
     sandboxes: &BTreeMap<String, SandboxLevel>,
@@ -168,13 +188,14 @@ pub(super) fn about_sandboxes(
         match state {
             _ if level == SandboxLevel::Process => {
                 if agent.builtin_tools == BuiltinTools::Default {
-                    notices.push(format!("agent {}: its own tools are not confined (sandbox process)", agent.name));
+                    notices.push(format!(
+                        "agent {}: its own tools are not confined (sandbox process)",
+                        agent.name
+                    ));
                 }
             }
-            Some(Err(why)) => notices.push(format!(
-                "agent {}: the sandbox {level} cannot be set up on this machine, so its attempts will be invalid: {why}",
-                agent.name
-            )),
+            // It is told as what it is: see `without_sandbox`.
+            Some(Err(_)) => {}
             Some(Ok(what)) => notices.push(format!("agent {}: sandbox {level} ({what})", agent.name)),
             None => notices.push(format!("agent {}: sandbox {level}", agent.name)),
         }

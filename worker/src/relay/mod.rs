@@ -33,7 +33,9 @@ mod tests;
 
 pub use endpoint::Dialect;
 pub use error::RelayError;
-pub use gateway::{Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};
+pub use gateway::{
+    Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, LetIn, NotLetIn, ask_gateway,
+};
 pub use pace::Pace;
 pub use purse::PriceOf;
 pub use server::{Relay, RelayOptions};
