@@ -5,6 +5,7 @@ use std::fmt;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 /// Which driver runs the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,6 +97,20 @@ impl Agent {
             AgentKind::Claude => Some(Dialect::Anthropic),
             AgentKind::Codex => Some(Dialect::OpenAi),
             AgentKind::Command => self.command.as_ref()?.model_api.map(ModelApi::dialect),
+        }
+    }
+
+    /// Whether its requests end at the API of its program's own maker, which is also where they end when the config names no
+    /// other address. A gateway is another one; a command has no maker that is known.
+    pub fn asks_its_maker(&self) -> bool {
+        let host = match self.kind {
+            AgentKind::Claude => "api.anthropic.com",
+            AgentKind::Codex => "api.openai.com",
+            AgentKind::Command => return false,
+        };
+        match &self.base_url {
+            Some(url) => Url::parse(url).is_ok_and(|url| url.host_str() == Some(host)),
+            None => true,
         }
     }
 }
