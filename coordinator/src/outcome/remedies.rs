@@ -1,4 +1,4 @@
-//! What helps where a gateway does not let an agent through: said before a run and, of what shows only then, in outcomes.
+//! What helps where an agent does not reach its model: said before a run and, of what shows only then, in outcomes.
 
 /// Where it takes no token.
 pub const GATEWAY_TOKEN: &str =
@@ -15,3 +15,7 @@ pub fn gateway_way(why: &str) -> &'static str {
         "start it (`mcproctor gateway`), or correct run.gateway.url"
     }
 }
+
+/// Where a model API does not know what it was asked for, and does not say that it is the model.
+pub const ADDRESS: &str = "check the agent's `baseUrl` and its model: codex adds `/responses` to the `baseUrl`, which therefore ends with `/v1` \
+     at most APIs, and claude adds `/v1/messages`";

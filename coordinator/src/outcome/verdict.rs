@@ -190,7 +190,8 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
         RefusalKind::Limit => return Some(gateway_limit(refusal)),
         RefusalKind::Gateway => return Some(gateway_refusal(refusal)),
         RefusalKind::Credential => "check the agent's key",
-        RefusalKind::NoSuchModel => "check the agent's model",
+        RefusalKind::NoSuchModel if speaks_of_a_model(refusal) => "check the agent's model",
+        RefusalKind::NoSuchModel => remedies::ADDRESS,
         RefusalKind::Quota => "the account has no credit or quota left",
         RefusalKind::Schema => {
             return Some(Verdict::stands(
@@ -209,6 +210,12 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
         reason: message.clone(),
         next: Next::StopDispatch(message),
     })
+}
+
+/// Whether it is the model that is not there, and not the whole address.
+fn speaks_of_a_model(refusal: &ModelRefusal) -> bool {
+    let code = refusal.code.as_deref().unwrap_or_default();
+    code.contains("model") || refusal.message.to_ascii_lowercase().contains("model")
 }
 
 /// A limit of the gateway holds for every run that goes through it: nobody's fault, and nothing more can be held until it is

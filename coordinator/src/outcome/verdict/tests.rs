@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
@@ -198,6 +198,23 @@ fn a_model_that_refuses_for_good_stops_dispatch() {
             verdict.next
         );
     }
+}
+
+#[test]
+fn an_address_that_the_api_does_not_know_is_told_from_a_model_that_it_does_not() {
+    let stop = |code: &str, message: &str| match refused(404, code, message).verdict().next {
+        Next::StopDispatch(message) => message,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        stop("", "Not Found"),
+        "the model API refused with 404: Not Found; check the agent's `baseUrl` and its model: codex adds `/responses` to the \
+         `baseUrl`, which therefore ends with `/v1` at most APIs, and claude adds `/v1/messages`"
+    );
+    assert_eq!(
+        stop("not_found_error", "model: claude-x"),
+        "the model API refused with 404: model: claude-x; check the agent's model"
+    );
 }
 
 #[test]
