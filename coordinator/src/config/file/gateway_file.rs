@@ -57,6 +57,7 @@ impl GatewayFile {
             models: models.map(|item| read_models(&item, problems)).unwrap_or_default(),
             limits: limits
                 .and_then(|item| limits::read(&item, problems))
+                .map(|(limits, _)| limits)
                 .unwrap_or_default(),
             prices: prices
                 .and_then(|item| prices::read(&item, problems))
