@@ -192,3 +192,22 @@ fn an_image_that_is_not_there_is_a_stop() {
                 `run.sandbox.image`";
     assert!(ran.stdout.contains(stop), "{}", ran.stdout);
 }
+
+#[test]
+fn a_bwrap_that_fails_without_a_word_is_told_by_how_it_ended() {
+    let mut bed = bed();
+    bed.case("x", "The weather?", &["get_current_weather"]);
+    let program = bed.path("bwrap");
+    std::fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bed.env.push(("PATH".to_owned(), bed.path("").display().to_string()));
+    bed.config["run"]["sandbox"] = json!("bubblewrap");
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout
+            .contains("`bwrap` does not work here: it said nothing, and ended with exit status: 3; "),
+        "{}",
+        ran.stdout
+    );
+}

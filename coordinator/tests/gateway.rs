@@ -335,11 +335,11 @@ fn check_and_run_ask_the_gateway_before_anything_costs_money() {
     );
     assert_eq!(said.matches("cannot be reached").count(), 1, "{said}");
 
+    assert_eq!(gate.bed.asked().len(), 0, "no model was asked");
     gate.bed.config["run"]["gateway"]["url"] = json!(gate.bed.model_url());
     let (said, code) = checked(&gate.bed);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains(" is no gateway: it answered HTTP "), "{said}");
-    assert_eq!(gate.bed.asked().len(), 0, "no model was asked");
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn check_says_that_a_gateways_budget_is_gone() {
 
 #[test]
 fn an_agent_that_finds_the_keys_of_gateway_and_judge_leaves_them_nowhere() {
-    const JUDGE_KEY: &str = "snt1nel/judge \"key\"";
+    const JUDGE_KEY: &str = "snt1nel/judge-\"key\"";
     let mut gate = Gate::new(builtin, |_, _| {});
     let judge = gate.bed.judge(|_| Verdict::of("pass", "It did."));
     gate.bed.config["judge"]["apiKey"] = json!("${JUDGE}");
@@ -381,7 +381,7 @@ fn an_agent_that_finds_the_keys_of_gateway_and_judge_leaves_them_nowhere() {
         answers.filter(|(_, bytes)| holds(bytes, "TOKENS=[redacted]")).count(),
         2
     );
-    for secret in [TOKEN_KEY, "snt1nel/judge", "judge \\\"key"] {
+    for secret in [TOKEN_KEY, "snt1nel/judge", "judge-\\\"key"] {
         for (name, bytes) in &all {
             assert!(!holds(bytes, secret), "{secret} in {name}");
         }

@@ -201,6 +201,13 @@ pub(super) fn about_sandboxes(
         }
     }
     let levels: std::collections::BTreeSet<SandboxLevel> = sandboxes.values().copied().collect();
+    if let Some(image) = &config.run.sandbox.image
+        && !levels.contains(&SandboxLevel::Container)
+    {
+        notices.push(format!(
+            "run.sandbox.image: {image} is not used, because no agent is held in a container on this machine"
+        ));
+    }
     for level in levels {
         let resources = config.run.sandbox.resources.at(level);
         let open = not_enforced(level, config.run.sandbox.image(), &resources);

@@ -157,6 +157,11 @@ fn a_config_that_is_not_there_says_how_to_name_one() {
     let errors = load(Path::new("missing/eval.yaml"), &environment([])).unwrap_err();
     insta::assert_snapshot!(errors, @"
     missing/eval.yaml: cannot be read: No such file or directory (os error 2)
+        remedy: correct what `-c` names; without it `./eval.yaml` is read
+    ");
+    let errors = load(Path::new("./eval.yaml"), &environment([])).unwrap_err();
+    insta::assert_snapshot!(errors, @"
+    ./eval.yaml: cannot be read: No such file or directory (os error 2)
         remedy: name the config with `-c`; without it `./eval.yaml` is read
     ");
 }

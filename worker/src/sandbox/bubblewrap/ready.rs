@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use super::arguments::NAMESPACES;
@@ -52,10 +52,7 @@ fn try_it() -> Result<PathBuf, Unavailable> {
     match command.output() {
         Ok(output) if output.status.success() => Ok(program),
         Ok(output) => Err(Unavailable::new(
-            format!(
-                "`bwrap` does not work here: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            ),
+            format!("`bwrap` does not work here: {}", last_words(&output)),
             "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a \
              container also an unmasked /proc), or use `landlock`",
         )),
@@ -63,6 +60,15 @@ fn try_it() -> Result<PathBuf, Unavailable> {
             format!("{} cannot be started: {error}", program.display()),
             "install it anew (`apt-get install bubblewrap`), or use `landlock`",
         )),
+    }
+}
+
+/// What it said, or, of one that said nothing, how it ended.
+fn last_words(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    match said.trim() {
+        "" => format!("it said nothing, and ended with {}", output.status),
+        said => said.to_owned(),
     }
 }
 
