@@ -237,6 +237,7 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
+        attempt.conversation.cost_usd = work.prices.cost_of(&report.traffic);
         let instruction = match attempt.conversation.after_turn(report, case) {
             Word::Tell(instruction) => instruction,
             Word::AwaitChoice(left) => {

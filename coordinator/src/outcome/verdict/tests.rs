@@ -62,6 +62,7 @@ fn checked(tools: &[String], conversation: &Conversation, calls: &[ToolCall]) ->
         calls,
         turns: &conversation.turns,
         traffic: &conversation.traffic,
+        cost_usd: None,
         requests: &conversation.requests,
     };
     check(&case, &observed)
@@ -599,6 +600,7 @@ fn lost_after(expected: &str, calls: &[&str]) -> Verdict {
         calls: &attempt.conversation.calls,
         turns: &attempt.conversation.turns,
         traffic: &attempt.conversation.traffic,
+        cost_usd: None,
         requests: &attempt.conversation.requests,
     };
     let expectations = check(&TestCaseRecord::from(&cases[0]), &observed);
