@@ -387,7 +387,7 @@ fn an_agent_that_finds_the_keys_of_gateway_and_judge_leaves_them_nowhere() {
         }
         let asked = judge.asked();
         assert!(
-            !asked.iter().any(|asked| format!("{asked:?}").contains(secret)),
+            !asked.iter().any(|asked| asked.body.to_string().contains(secret)),
             "the judge was told {secret}"
         );
     }

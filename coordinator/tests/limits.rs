@@ -67,6 +67,17 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     );
     assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
     let results = bed.results();
+    let why = told.trim_start_matches("mcproctor: stopped: ").trim_end();
+    assert_eq!(results["run"]["stopped"], why);
+    assert!(
+        bed.latest("summary.md")
+            .contains(&format!("**Stopped before its end:** `{why}`"))
+    );
+    // The page escapes no character of this sentence.
+    assert!(
+        bed.latest("report.html")
+            .contains(&format!("The run was stopped before its end: {why}"))
+    );
     assert_eq!(used(&results), one * 3, "the limit holds three of them and a half");
     let passed = results.total("passed");
     assert_eq!(passed, 3);
@@ -84,6 +95,8 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("those before cost $"), "{}", ran.stdout);
     assert_eq!(bed.results().total("passed"), 6);
+    assert_eq!(bed.results()["run"]["stopped"], Value::Null);
+    assert!(!bed.latest("summary.md").contains("Stopped before"));
 
     // A new run of the same agents knows what it may cost.
     let ran = bed.run(&["-i", "1"]);

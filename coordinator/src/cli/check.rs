@@ -133,7 +133,7 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
                     }
                 }
                 Err(error) => {
-                    let _ = writeln!(text, "stop: {error}");
+                    let _ = writeln!(text, "mismatch: {error}");
                     exit = exit.min(Exit::Usage);
                 }
             }

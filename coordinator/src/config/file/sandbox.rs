@@ -31,7 +31,7 @@ impl SandboxSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
         if let Value::Sequence(_) = item.node.value {
             problems.add(item.unexpected(
-                "`process`, `landlock`, `bubblewrap` or `container`, or a mapping with `level` and what an attempt may use",
+                "process, landlock, bubblewrap or container, or a mapping with `level` and what an attempt may use",
                 problems,
             ));
             return None;

@@ -170,14 +170,14 @@ fn an_image_that_no_agent_could_come_to_is_refused_where_it_stands() {
     assert_eq!(
         report("[landlock]"),
         format!(
-            "eval.yaml:{line}:12: run.sandbox: this is a list\n    accepted: `process`, `landlock`, `bubblewrap` or `container`, or a \
+            "eval.yaml:{line}:12: run.sandbox: this is a list\n    accepted: process, landlock, bubblewrap or container, or a \
              mapping with `level` and what an attempt may use"
         )
     );
     assert_eq!(
         report("{level: [landlock]}"),
         format!(
-            "eval.yaml:{line}:20: run.sandbox.level: this is a list\n    accepted: `process`, `landlock`, `bubblewrap` or `container`"
+            "eval.yaml:{line}:20: run.sandbox.level: this is a list\n    accepted: process, landlock, bubblewrap or container"
         )
     );
 }
