@@ -8,6 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync + 'static {
     /// Milliseconds of Unix time.
     fn now_unix_ms(&self) -> i64;
+
+    /// Seconds of Unix time; 0 for a clock before 1970, with which no lease token expires that was made by it.
+    fn now_unix_s(&self) -> u64 {
+        u64::try_from(self.now_unix_ms() / 1_000).unwrap_or(0)
+    }
 }
 
 /// The machine's clock.

@@ -26,6 +26,8 @@ pub struct Conversation {
     pub exposures: Vec<Exposure>,
     /// The model in its last state.
     pub traffic: ModelTraffic,
+    /// US dollars that the traffic came to, as whoever knows the run's prices says; `None` when that is not known.
+    pub cost_usd: Option<f64>,
     /// What the relay counted as waiting before the last turn began, in milliseconds.
     pub waiting_ms_before_last_turn: u64,
     /// Why the judge did not pick a reply, where it had to: the conversation then ends, and not for anything the agent did.
@@ -59,13 +61,19 @@ impl Conversation {
             requests: record.requests.clone(),
             exposures: record.exposures.clone(),
             traffic: record.traffic.clone(),
+            cost_usd: record.cost_usd,
             ..Self::default()
         }
     }
 
-    /// What it would be, had it ended after that many turns. Servers and model are those of the whole.
+    /// What it would be, had it ended after that many turns. Servers and model are those of the whole, without what it used, which
+    /// nobody counted by turns.
     pub fn first_turns(&self, count: usize) -> Self {
         let mut shorter = self.clone();
+        if count < shorter.turns.len() {
+            shorter.traffic.usage.clear();
+            shorter.cost_usd = None;
+        }
         shorter.turns.truncate(count);
         let last = shorter.turns.last().map(|turn| turn.index);
         let said = |turn: u32| last.is_some_and(|last| turn <= last);
@@ -80,6 +88,7 @@ impl Conversation {
             calls: &self.calls,
             turns: &self.turns,
             traffic: &self.traffic,
+            cost_usd: self.cost_usd,
             requests: &self.requests,
         }
     }

@@ -79,19 +79,25 @@ pub fn in_effect(kind: AgentKind, traffic: &ModelTraffic) -> Loading {
 
 /// What to say before the run of an agent that is to load tools otherwise than it does by itself.
 pub fn notice(agent: &Agent) -> Option<String> {
-    let by_itself = match (agent.kind, agent.builtin_tools) {
-        (AgentKind::Claude, BuiltinTools::Default) => ToolLoading::Deferred,
-        (AgentKind::Claude, BuiltinTools::None) => ToolLoading::Upfront,
+    // Claude Code looks at the address of its API for it, and keeps its search for its maker's.
+    let (by_itself, where_it_does) = match (agent.kind, agent.builtin_tools) {
+        (AgentKind::Claude, BuiltinTools::None) => (ToolLoading::Upfront, "without its own tools"),
+        (AgentKind::Claude, BuiltinTools::Default) if agent.asks_its_maker() => {
+            (ToolLoading::Deferred, "with its own tools, at its maker's API")
+        }
+        (AgentKind::Claude, BuiltinTools::Default) => (ToolLoading::Upfront, "at another API than its maker's"),
         (AgentKind::Codex | AgentKind::Command, _) => return None,
     };
     let asked = agent.tool_loading.filter(|asked| *asked != by_itself)?;
     let name = &agent.name;
     Some(match asked {
         ToolLoading::Upfront => format!(
-            "agent {name}: tool definitions are sent up front (toolLoading: upfront); by itself claude defers them and finds them through its search"
+            "agent {name}: tool definitions are sent up front (toolLoading: upfront); {where_it_does} claude by itself defers them and \
+             finds them through its search"
         ),
         ToolLoading::Deferred => format!(
-            "agent {name}: tool definitions are found through claude's search (toolLoading: deferred); without its own tools claude by itself sends them up front"
+            "agent {name}: tool definitions are found through claude's search (toolLoading: deferred); {where_it_does} claude by itself \
+             sends them up front"
         ),
     })
 }
@@ -162,6 +168,61 @@ mod tests {
     #[test]
     fn without_a_relay_nobody_can_tell() {
         assert_eq!(in_effect(AgentKind::Claude, &ModelTraffic::default()), Loading::Unknown);
+    }
+
+    fn claude(builtin_tools: BuiltinTools, asked: ToolLoading, base_url: Option<&str>) -> Agent {
+        Agent {
+            name: "mine".to_owned(),
+            kind: AgentKind::Claude,
+            model: None,
+            args: Vec::new(),
+            env: std::collections::BTreeMap::new(),
+            builtin_tools,
+            tool_loading: Some(asked),
+            base_url: base_url.map(str::to_owned),
+            credential: mcproctor_proto::agent::Credential::None,
+            command: None,
+        }
+    }
+
+    #[test]
+    fn what_is_said_before_a_run_holds_for_the_api_that_the_agent_asks() {
+        use ToolLoading::{Deferred, Upfront};
+        let own = Some("https://api.anthropic.com");
+        let gateway = Some("https://gateway.example:8484");
+        let deferred = "agent mine: tool definitions are found through claude's search (toolLoading: deferred); ";
+        for (tools, asked, address, said) in [
+            (BuiltinTools::Default, Deferred, None, None),
+            (BuiltinTools::Default, Deferred, own, None),
+            (
+                BuiltinTools::Default,
+                Deferred,
+                gateway,
+                Some(format!(
+                    "{deferred}at another API than its maker's claude by itself sends them up front"
+                )),
+            ),
+            (BuiltinTools::Default, Upfront, gateway, None),
+            (
+                BuiltinTools::Default,
+                Upfront,
+                own,
+                Some(
+                    "agent mine: tool definitions are sent up front (toolLoading: upfront); with its own tools, at its maker's API claude \
+                     by itself defers them and finds them through its search"
+                        .to_owned(),
+                ),
+            ),
+            (BuiltinTools::None, Upfront, None, None),
+            (
+                BuiltinTools::None,
+                Deferred,
+                gateway,
+                Some(format!("{deferred}without its own tools claude by itself sends them up front")),
+            ),
+        ] {
+            assert_eq!(notice(&claude(tools, asked, address)), said, "{tools:?} {asked:?} {address:?}");
+        }
     }
 
     #[test]

@@ -53,6 +53,9 @@ pub struct RunRecord {
     /// The run whose recordings these are, judged against other test cases; `None` for a run that was held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graded_from: Option<RunId>,
+    /// Why it was stopped before its end, in words; `None` while it goes on, and when it came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 impl RunRecord {

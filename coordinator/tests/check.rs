@@ -142,3 +142,72 @@ fn answers_for_an_agent_that_cannot_go_on_are_a_mismatch_before_anything_costs_m
     assert_eq!(ran.code, Some(2), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("has no `resumeArgs`"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_level_that_an_agent_asks_for_and_that_is_not_there_is_a_stop_and_others_are_not() {
+    let mut bed = bed();
+    bed.case("x", "The weather?", &["get_current_weather"]);
+    bed.env.push(("PATH".to_owned(), bed.path("").display().to_string()));
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("sandbox bubblewrap: not here: the program `bwrap`"),
+        "{}",
+        ran.stdout
+    );
+
+    for (level, why) in [
+        (
+            "bubblewrap",
+            "the program `bwrap` is not installed; install it (`apt-get install bubblewrap`)",
+        ),
+        ("container", "neither `docker` nor `podman` is installed; install one"),
+    ] {
+        bed.config["run"]["sandbox"] = json!(level);
+        let ran = bed.start_program(&["check"]).wait();
+        assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+        let stop = format!("stop: agent builtin: the sandbox {level} cannot be set up on this machine: {why}");
+        assert!(ran.stdout.contains(&stop), "{}", ran.stdout);
+        assert!(ran.stdout.ends_with("not ready\n"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_image_that_is_not_there_is_a_stop() {
+    let mut bed = bed();
+    bed.case("x", "The weather?", &["get_current_weather"]);
+    // An engine that has no image at all.
+    let engine =
+        "#!/bin/sh\ncase $1 in info) echo '20.10.24 []' ;; *) echo 'Error: No such image: '$6 >&2; exit 1 ;; esac\n";
+    let program = bed.path("docker");
+    std::fs::write(&program, engine).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bed.env
+        .push(("PATH".to_owned(), format!("{}:/usr/bin:/bin", bed.path("").display())));
+    bed.config["run"]["sandbox"] = json!({"level": "container", "image": "registry.example/gone:1"});
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    let stop = "stop: agent builtin: the sandbox container cannot be set up on this machine: there is no image \
+                `registry.example/gone:1`; download it (`docker pull registry.example/gone:1`), or name another one in \
+                `run.sandbox.image`";
+    assert!(ran.stdout.contains(stop), "{}", ran.stdout);
+}
+
+#[test]
+fn a_bwrap_that_fails_without_a_word_is_told_by_how_it_ended() {
+    let mut bed = bed();
+    bed.case("x", "The weather?", &["get_current_weather"]);
+    let program = bed.path("bwrap");
+    std::fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bed.env.push(("PATH".to_owned(), bed.path("").display().to_string()));
+    bed.config["run"]["sandbox"] = json!("bubblewrap");
+    let ran = bed.start_program(&["check"]).wait();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout
+            .contains("`bwrap` does not work here: it said nothing, and ended with exit status: 3; "),
+        "{}",
+        ran.stdout
+    );
+}

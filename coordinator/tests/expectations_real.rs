@@ -48,15 +48,17 @@ fn slow_codex_meets_and_misses_every_kind_of_expectation_that_it_reports_on() {
 }
 
 #[test]
-fn slow_what_codex_cannot_report_is_refused_before_the_run() {
+fn slow_what_codex_cannot_report_and_nobody_can_price_is_refused_before_the_run() {
     let mut bed = Bed::new(SCENARIOS);
-    let agent = bed.codex();
+    let mut agent = bed.codex();
+    agent["model"] = serde_json::json!("gpt-of-nobody");
     bed.agents(&[agent]);
     COST[0].write(&bed);
     let ran = bed.run(&[]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("(codex) does not report its cost"),
+        ran.stderr
+            .contains("(codex) does not report its cost, and the price of gpt-of-nobody is not known"),
         "{}",
         ran.stderr
     );

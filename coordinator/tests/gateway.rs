@@ -19,7 +19,7 @@ use mcproctor::store::{AttemptFilter, Reader};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use support::{Bed, Ran, Running};
+use support::{Bed, Ran, Running, Verdict, unused_address};
 
 /// The model is asked with this key only.
 const KEY: &str = "sk-real-snt1nel-key-of-the-model";
@@ -276,24 +276,138 @@ fn over_tls_the_gateway_is_known_by_its_authority() {
         .as_object_mut()
         .unwrap()
         .remove("caFile");
-    gate.bed.config["run"]["maxAttempts"] = json!(1);
     let ran = gate.bed.run(&[]);
     assert_eq!(ran.code, Some(3));
+    let told = format!("the gateway at https://localhost:{port}/ cannot be reached");
+    for words in [&told, "certificate", "name its authority in run.gateway.caFile"] {
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+}
+
+/// What `check` says of this bed, and its exit code.
+fn checked(bed: &Bed) -> (String, Option<i32>) {
+    let ran = bed.start_program(&["check"]).wait();
+    (ran.stdout, ran.code)
+}
+
+#[test]
+fn check_and_run_ask_the_gateway_before_anything_costs_money() {
+    let mut gate = Gate::new(builtin, |_, _| {});
+    let url = format!("http://{}/", gate.address);
+    let (said, code) = checked(&gate.bed);
+    assert_eq!(code, Some(0), "{said}");
+    let line = format!("gateway {url}: lets builtin in, to its model entry openai\n");
+    assert!(said.contains(&line), "{said}");
+
+    let agents = gate.bed.config["run"]["agents"].clone();
+    for (entry, line) in [
+        (
+            "anthropic",
+            format!(
+                "the agent builtin speaks the API `openai`, and the model entry `anthropic` of the gateway at {url} speaks \
+                 `anthropic`; name one that is there and speaks the agent's API in its `gatewayModel`"
+            ),
+        ),
+        (
+            "gone",
+            "the gateway has no model entry `gone`, which builtin asks for; name one that is there".to_owned(),
+        ),
+    ] {
+        gate.bed.config["run"]["agents"][0]["gatewayModel"] = json!(entry);
+        let (said, code) = checked(&gate.bed);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(&format!("mismatch: {line}")), "{said}");
+        let ran = gate.bed.run(&[]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    }
+    gate.bed.config["run"]["agents"] = agents;
+
+    let closed = unused_address();
+    gate.bed.config["run"]["gateway"]["url"] = json!(format!("http://{closed}"));
+    let (said, code) = checked(&gate.bed);
+    assert_eq!(code, Some(3), "{said}");
+    let line = format!("stop: the gateway at http://{closed}/ cannot be reached: ");
+    assert!(said.contains(&line), "{said}");
     assert!(
-        gate.bed.results().reason().contains("certificate"),
-        "{}",
-        gate.bed.results().reason()
+        said.contains("; start it (`mcproctor gateway`), or correct run.gateway.url\n"),
+        "{said}"
     );
+    assert_eq!(said.matches("cannot be reached").count(), 1, "{said}");
+
+    assert_eq!(gate.bed.asked().len(), 0, "no model was asked");
+    gate.bed.config["run"]["gateway"]["url"] = json!(gate.bed.model_url());
+    let (said, code) = checked(&gate.bed);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains(" is no gateway: it answered HTTP "), "{said}");
+}
+
+#[test]
+fn check_says_that_a_gateways_budget_is_gone() {
+    let gate = Gate::new(builtin, |_, config| config["limits"] = json!({ "maxTokens": 1 }));
+    assert_eq!(checked(&gate.bed).1, Some(0));
+    assert_eq!(gate.bed.run(&["-i", "2"]).code, Some(4));
+    let (said, code) = checked(&gate.bed);
+    assert_eq!(code, Some(4), "{said}");
+    assert!(
+        said.contains("asks no model any more: limits.maxTokens is reached: "),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_agent_that_finds_the_keys_of_gateway_and_judge_leaves_them_nowhere() {
+    const JUDGE_KEY: &str = "snt1nel/judge-\"key\"";
+    let mut gate = Gate::new(builtin, |_, _| {});
+    let judge = gate.bed.judge(|_| Verdict::of("pass", "It did."));
+    gate.bed.config["judge"]["apiKey"] = json!("${JUDGE}");
+    let env = gate.bed.path(".env");
+    fs::write(&env, format!("TOKENS={TOKEN_KEY}\nJUDGE='{JUDGE_KEY}'\n")).unwrap();
+    // In its answer, as lines and inside of JSON, and beside it.
+    let script = format!("cat {0}; cat {0} >&2; \"$@\"", env.display());
+    let mut agent = gate.bed.around_builtin(&script);
+    agent["answer"] = json!("text");
+    for key in ["apiKey", "baseUrl"] {
+        agent.as_object_mut().unwrap().remove(key);
+    }
+    gate.bed.agents(&[agent]);
+    let ran = gate.bed.run(&["-i", "2"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(judge.asked().len(), 2);
+    let (bed, _ended) = gate.end();
+    let all = everything(&bed);
+    let answers = all.iter().filter(|(name, _)| name.starts_with("attempt "));
+    assert_eq!(
+        answers.filter(|(_, bytes)| holds(bytes, "TOKENS=[redacted]")).count(),
+        2
+    );
+    for secret in [TOKEN_KEY, "snt1nel/judge", "judge-\\\"key"] {
+        for (name, bytes) in &all {
+            assert!(!holds(bytes, secret), "{secret} in {name}");
+        }
+        let asked = judge.asked();
+        assert!(
+            !asked.iter().any(|asked| asked.body.to_string().contains(secret)),
+            "the judge was told {secret}"
+        );
+    }
 }
 
 #[test]
 fn a_gateway_with_another_key_stops_the_run_with_what_to_check() {
     let gate = Gate::new(builtin, |_, _| {});
     fs::write(gate.bed.path(".env"), format!("TOKENS=another-{TOKEN_KEY}\n")).unwrap();
+    let (said, code) = checked(&gate.bed);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("was not signed with this gateway's key"), "{said}");
     let ran = gate.bed.run(&["-i", "5"]);
     assert_eq!(ran.code, Some(3));
     assert!(
-        ran.stderr.contains("was not signed with this gateway's key") && ran.stderr.contains("have one tokenKey"),
+        ran.stderr
+            .contains("takes no token of this run: the lease token was not signed with this gateway's key")
+            && ran
+                .stderr
+                .contains("give run.gateway.tokenKey and the gateway's tokenKey the same value"),
         "{}",
         ran.stderr
     );

@@ -53,20 +53,36 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     let mut bed = bed(6);
     let limit = one * 3 + one / 2;
     bed.config["run"]["limits"] = json!({ "maxTokens": limit });
-    let ran = bed.run(&[]);
+    let ran = bed.run(&["--concurrency", "1"]);
     assert_eq!(ran.code, Some(4), "{}", ran.stderr);
     assert!(
         ran.stdout.contains(&format!("at most {limit} tokens")),
         "{}",
         ran.stdout
     );
-    let told = format!("mcproctor: stopped: run.limits.maxTokens is reached: of {limit} tokens");
+    let told = format!(
+        "mcproctor: stopped: run.limits.maxTokens is reached: {} tokens of {limit} tokens were used, and what is left is less than \
+         one attempt usually takes; raise it and go on with --resume\n",
+        one * 3
+    );
     assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
     let results = bed.results();
-    assert!(used(&results) <= limit, "{} of {limit}", used(&results));
+    let why = told.trim_start_matches("mcproctor: stopped: ").trim_end();
+    assert_eq!(results["run"]["stopped"], why);
+    assert!(
+        bed.latest("summary.md")
+            .contains(&format!("**Stopped before its end:** `{why}`"))
+    );
+    // The page escapes no character of this sentence.
+    assert!(
+        bed.latest("report.html")
+            .contains(&format!("The run was stopped before its end: {why}"))
+    );
+    assert_eq!(used(&results), one * 3, "the limit holds three of them and a half");
     let passed = results.total("passed");
-    assert!((1..6).contains(&passed), "{passed} passed");
+    assert_eq!(passed, 3);
     assert_eq!(results.total("failed") + results.total("invalid"), 0);
+    assert_eq!(results.total("notRun"), 3);
     assert_eq!(results["run"]["state"], "aborted");
     assert_eq!(results["run"]["agents"][0]["price"]["inputPerMillion"], json!(PRICE));
 
@@ -79,6 +95,8 @@ fn a_run_stops_at_its_tokens_with_exit_code_4_and_goes_on_with_more() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("those before cost $"), "{}", ran.stdout);
     assert_eq!(bed.results().total("passed"), 6);
+    assert_eq!(bed.results()["run"]["stopped"], Value::Null);
+    assert!(!bed.latest("summary.md").contains("Stopped before"));
 
     // A new run of the same agents knows what it may cost.
     let ran = bed.run(&["-i", "1"]);
@@ -183,7 +201,11 @@ fn limits_that_cannot_be_kept_to_are_refused_before_anything_runs() {
             bed.config["run"]["limits"] = json!({ "maxCostUsd": 1 });
             bed.config["prices"] = json!({});
         },
-        &["the price of scripted-1", "`prices: {scripted-1: {inputPerMillion: …"],
+        &[
+            ": run.limits.maxCostUsd: the price of scripted-1",
+            "`prices: {scripted-1: {inputPerMillion: …",
+            "eval.yaml:",
+        ],
     );
     refused(
         &|bed| {
@@ -191,7 +213,11 @@ fn limits_that_cannot_be_kept_to_are_refused_before_anything_runs() {
             let unseen = bed.command("unseen", "cat", &[]);
             bed.agents(&[unseen]);
         },
-        &["what the agent unseen uses is not seen", "modelApi"],
+        &[
+            ": run.limits.requestsPerMinute: what the agent unseen uses is not seen",
+            "modelApi",
+            "eval.yaml:",
+        ],
     );
 }
 
@@ -220,10 +246,14 @@ fn a_run_whose_limits_turn_out_not_to_be_kept_to_stops_at_the_first_attempt() {
         let mut bed = bed(20);
         bed.config["run"]["agents"][0]["baseUrl"] = json!(url);
         bed.config["run"]["limits"] = json!({ "maxCostUsd": 1 });
-        let ran = bed.run(&[]);
+        let ran = bed.run(&["--concurrency", "1"]);
         assert_eq!(ran.code, Some(3), "{}", ran.stderr);
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
         let results = bed.results();
-        assert!(results.total("failed") < 20, "it went on");
+        assert_eq!(
+            (results.total("failed"), results.total("notRun")),
+            (1, 19),
+            "it went on"
+        );
     }
 }

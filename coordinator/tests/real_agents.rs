@@ -169,18 +169,19 @@ fn slow_how_tools_were_loaded_is_recorded_as_it_was_seen() {
             .filter(|line| line.contains(&start) && line.contains("tool definitions"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
+    // The scripted model is at another address than Anthropic's.
     assert!(
-        told("upfront")[0].contains("by itself claude defers them"),
+        told("overruled")[0].contains("at another API than its maker's claude by itself sends them up front"),
         "{}",
         ran.stdout
     );
     assert!(
-        told("overruled")[0].contains("were seen to be sent up front"),
+        told("overruled")[1].contains("were seen to be sent up front"),
         "{}",
         ran.stdout
     );
     let counts = ["by-itself", "upfront", "deferred", "overruled", "plain"].map(|agent| told(agent).len());
-    assert_eq!(counts, [0, 1, 1, 1, 0], "{}", ran.stdout);
+    assert_eq!(counts, [0, 0, 1, 2, 0], "{}", ran.stdout);
     let searching = &results.iterations()[5]["traffic"];
     let found = json!("mcp__mcp_under_test.get_current_weather");
     for list in ["toolsSent", "toolsDeferred"] {

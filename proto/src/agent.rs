@@ -5,6 +5,7 @@ use std::fmt;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 /// Which driver runs the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -89,6 +90,36 @@ pub struct Agent {
     pub command: Option<CommandAgent>,
 }
 
+impl Agent {
+    /// The API that it asks its model through; `None` for a command that asks none.
+    pub fn model_api(&self) -> Option<ModelApi> {
+        match self.kind {
+            AgentKind::Claude => Some(ModelApi::Messages),
+            AgentKind::Codex => Some(ModelApi::Responses),
+            AgentKind::Command => self.command.as_ref()?.model_api,
+        }
+    }
+
+    /// What it speaks to its model; `None` for a command that asks none.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.model_api().map(ModelApi::dialect)
+    }
+
+    /// Whether its requests end at the API of its program's own maker, which is also where they end when the config names no
+    /// other address. A gateway is another one; a command has no maker that is known.
+    pub fn asks_its_maker(&self) -> bool {
+        let host = match self.kind {
+            AgentKind::Claude => "api.anthropic.com",
+            AgentKind::Codex => "api.openai.com",
+            AgentKind::Command => return false,
+        };
+        match &self.base_url {
+            Some(url) => Url::parse(url).is_ok_and(|url| url.host_str() == Some(host)),
+            None => true,
+        }
+    }
+}
+
 /// How an agent authenticates at the model API.
 #[derive(Clone, Debug)]
 pub enum Credential {
@@ -151,4 +182,58 @@ pub enum ModelApi {
     Responses,
     /// Anthropic Messages.
     Messages,
+}
+
+impl ModelApi {
+    /// The path that answers are asked for at.
+    pub fn endpoint(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "/v1/chat/completions",
+            Self::Responses => "/v1/responses",
+            Self::Messages => "/v1/messages",
+        }
+    }
+
+    /// What it has in common with others of its maker.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Self::ChatCompletions | Self::Responses => Dialect::OpenAi,
+            Self::Messages => Dialect::Anthropic,
+        }
+    }
+}
+
+/// What a model API speaks, as far as it matters for keys, addresses and refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Responses and Chat Completions.
+    OpenAi,
+}
+
+impl Dialect {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAi];
+
+    /// The name in a gateway's config, and of its entry for agents that name none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// The dialect of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
+    /// The base URL of the maker's own API: an Anthropic one stands before `/v1`, an OpenAI one ends with it.
+    pub fn makers_api(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::call::{CallState, ToolCall};
 use crate::evidence::EvidenceRef;
 use crate::exposure::Exposure;
 use crate::id::{IterationId, Lease, RunId};
+use crate::redact::Blinded;
 use crate::request::McpRequest;
 use crate::server::Server;
 use crate::traffic::ModelTraffic;
@@ -131,6 +132,8 @@ pub struct Assignment {
     pub model_ca_pem: Option<String>,
     /// What it may use of its model.
     pub allowance: Allowance,
+    /// Keys of the run that the worker has no use for, to be taken out of what it records.
+    pub blinded: Vec<Blinded>,
     /// Write the headers of every proxied request to the debug log. Contains secrets.
     pub debug: bool,
 }

@@ -53,7 +53,11 @@ impl ModelTraffic {
         let for_good = |kind| {
             matches!(
                 kind,
-                RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota | RefusalKind::Limit
+                RefusalKind::Credential
+                    | RefusalKind::NoSuchModel
+                    | RefusalKind::Quota
+                    | RefusalKind::Limit
+                    | RefusalKind::Gateway
             )
         };
         let refusal = self.refusal.as_ref().filter(|_| !self.refusal_elsewhere)?;
@@ -86,6 +90,13 @@ pub const GATEWAY_LIMIT: &str = "gateway_limit_reached";
 /// The code of a refusal that a gateway answers to a token that it does not take.
 pub const TOKEN_REFUSED: &str = "lease_token_refused";
 
+/// The code of a refusal that a gateway answers where the entry that a token names is not there, or speaks another API than the
+/// one that was asked.
+pub const ENTRY_REFUSED: &str = "gateway_entry_refused";
+
+/// The code under which a relay notes that the gateway before the API could not be reached.
+pub const GATEWAY_UNREACHABLE: &str = "gateway_unreachable";
+
 /// The model API said no, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -115,6 +126,8 @@ pub enum RefusalKind {
     Schema,
     /// A gateway before the API has used up its own limit.
     Limit,
+    /// A gateway before the API does not let the attempt through to it.
+    Gateway,
     /// Any other refusal, such as a request that is too long.
     Other,
 }
@@ -128,8 +141,11 @@ impl ModelRefusal {
     pub fn kind(&self) -> RefusalKind {
         let message = self.message.to_ascii_lowercase();
         let code = self.code.as_deref().unwrap_or_default();
-        if code == GATEWAY_LIMIT {
-            return RefusalKind::Limit;
+        match code {
+            GATEWAY_LIMIT => return RefusalKind::Limit,
+            TOKEN_REFUSED | ENTRY_REFUSED => return RefusalKind::Gateway,
+            GATEWAY_UNREACHABLE => return RefusalKind::Transient,
+            _ => {}
         }
         if self.status == 402 || QUOTA_CODES.contains(&code) || contains_any(&message, &QUOTA_WORDS) {
             return RefusalKind::Quota;

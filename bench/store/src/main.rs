@@ -138,6 +138,7 @@ fn run() -> RunRecord {
         thresholds: Default::default(),
         judge: None,
         graded_from: None,
+        stopped: None,
     }
 }
 

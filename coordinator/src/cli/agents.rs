@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use mcproctor_proto::agent::{Agent, AgentKind, AnswerFormat, BuiltinTools, Credential};
+use mcproctor_proto::agent::{Agent, AgentKind, AnswerFormat, BuiltinTools, CommandAgent, Credential};
 use mcproctor_proto::assignment::SandboxLevel;
 use mcproctor_worker::agent::{find_command, version};
 use mcproctor_worker::sandbox::{abilities, image_id, not_enforced};
 
 use super::runtime::chain;
 use crate::config::{Able, Config, GatewayAccess};
+use crate::price::Prices;
 use crate::testcase::TestCase;
 
 /// The version of every agent program that has one; fails at the first program that is not there.
@@ -71,34 +72,50 @@ pub(super) fn without_answers(config: &Config, cases: &[TestCase]) -> Option<Str
     ))
 }
 
-/// A budget of tokens or money needs agents that say what they used.
+/// A budget of tokens or money needs agents whose use is counted, or who say what they used.
 pub(super) fn without_usage(config: &Config, cases: &[TestCase]) -> Option<String> {
     let budgets = cases.iter().flat_map(|case| {
-        let tokens = case.expectations.max_tokens.map(|_| ("maxTokens", "its tokens"));
-        let cost = case.expectations.max_cost_usd.map(|_| ("maxCostUsd", "its cost"));
+        let tokens = case.expectations.max_tokens.map(|_| ("maxTokens", Budget::Tokens));
+        let cost = case.expectations.max_cost_usd.map(|_| ("maxCostUsd", Budget::Cost));
         tokens.into_iter().chain(cost).map(move |(key, what)| (case, key, what))
     });
-    budgets
+    let (case, key, agent, why) = budgets
         .flat_map(|budget| config.run.agents.iter().map(move |agent| (budget, agent)))
-        .find(|((_, key, _), agent)| !may_report(agent, key))
-        .map(|((case, key, what), agent)| {
-            format!(
-                "{}: the test case has `{key}`, but the agent {} ({}) does not report {what}; \
-                 leave one of them out with --agent or --filter",
-                case.file, agent.name, agent.kind
-            )
-        })
+        .find_map(|((case, key, what), agent)| Some((case, key, agent, not_told(agent, what, &config.prices)?)))?;
+    Some(format!(
+        "{}: the test case has `{key}`, but the agent {} ({}) {why}; leave one of them out with --agent or --filter",
+        case.file, agent.name, agent.kind
+    ))
 }
 
-fn may_report(agent: &Agent, budget: &str) -> bool {
-    match agent.kind {
-        AgentKind::Claude => true,
-        AgentKind::Codex => budget == "maxTokens",
-        // What it prints may hold a `usage`, unless all of it is the answer.
-        AgentKind::Command => agent
-            .command
-            .as_ref()
-            .is_some_and(|command| command.answer != AnswerFormat::Text),
+/// What a test case limits.
+#[derive(Clone, Copy)]
+enum Budget {
+    Tokens,
+    Cost,
+}
+
+/// Why nobody will know what the agent used, if so.
+fn not_told(agent: &Agent, budget: Budget, prices: &Prices) -> Option<String> {
+    // What it prints may hold a `usage`, unless all of it is the answer.
+    let prints_usage = |command: &CommandAgent| command.answer != AnswerFormat::Text;
+    let reports = match (agent.kind, budget) {
+        (AgentKind::Claude, _) | (AgentKind::Codex, Budget::Tokens) => true,
+        (AgentKind::Codex, Budget::Cost) => false,
+        (AgentKind::Command, _) => agent.command.as_ref().is_some_and(prints_usage),
+    };
+    let counted = agent.dialect().is_some() && !matches!(agent.credential, Credential::OwnLogin);
+    match (budget, agent.model.as_deref()) {
+        _ if reports => None,
+        (Budget::Tokens, _) => (!counted).then(|| "does not report its tokens, and no relay counts them".to_owned()),
+        (Budget::Cost, _) if !counted => Some("does not report its cost, and no relay counts its tokens".to_owned()),
+        (Budget::Cost, None) => Some("does not report its cost, and has no `model` whose price is known".to_owned()),
+        (Budget::Cost, Some(model)) => prices.of(model).is_none().then(|| {
+            format!(
+                "does not report its cost, and the price of {model} is not known: add it \
+                 (`prices: {{{model}: {{inputPerMillion: …, outputPerMillion: …}}}}`)"
+            )
+        }),
     }
 }
 
@@ -150,7 +167,27 @@ pub(super) async fn pinned_image(
     Some(id.ok().flatten().unwrap_or(name))
 }
 
-/// What a reader has to know of the agents' sandboxes; nothing of an agent without tools of its own in `process`.
+/// The agents whose level the machine does not have, with the reason and what would help.
+pub(super) fn without_sandbox(
+    config: &Config,
+    sandboxes: &BTreeMap<String, SandboxLevel>,
+    machine: &[Able],
+) -> Vec<String> {
+    let agents = config.run.agents.iter();
+    agents
+        .filter_map(|agent| {
+            let level = sandboxes.get(&agent.name)?;
+            let (_, state) = machine.iter().find(|(known, _)| known == level)?;
+            let why = state.as_ref().err()?;
+            Some(format!(
+                "agent {}: the sandbox {level} cannot be set up on this machine: {why}",
+                agent.name
+            ))
+        })
+        .collect()
+}
+
+/// What a reader has to know of the agents' sandboxes that can be set up; nothing of an agent without tools of its own in `process`.
 pub(super) fn about_sandboxes(
     config: &Config,
     sandboxes: &BTreeMap<String, SandboxLevel>,
@@ -168,18 +205,26 @@ pub(super) fn about_sandboxes(
         match state {
             _ if level == SandboxLevel::Process => {
                 if agent.builtin_tools == BuiltinTools::Default {
-                    notices.push(format!("agent {}: its own tools are not confined (sandbox process)", agent.name));
+                    notices.push(format!(
+                        "agent {}: its own tools are not confined (sandbox process)",
+                        agent.name
+                    ));
                 }
             }
-            Some(Err(why)) => notices.push(format!(
-                "agent {}: the sandbox {level} cannot be set up on this machine, so its attempts will be invalid: {why}",
-                agent.name
-            )),
+            // It is told as what it is: see `without_sandbox`.
+            Some(Err(_)) => {}
             Some(Ok(what)) => notices.push(format!("agent {}: sandbox {level} ({what})", agent.name)),
             None => notices.push(format!("agent {}: sandbox {level}", agent.name)),
         }
     }
     let levels: std::collections::BTreeSet<SandboxLevel> = sandboxes.values().copied().collect();
+    if let Some(image) = &config.run.sandbox.image
+        && !levels.contains(&SandboxLevel::Container)
+    {
+        notices.push(format!(
+            "run.sandbox.image: {image} is not used, because no agent is held in a container on this machine"
+        ));
+    }
     for level in levels {
         let resources = config.run.sandbox.resources.at(level);
         let open = not_enforced(level, config.run.sandbox.image(), &resources);

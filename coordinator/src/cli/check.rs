@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use mcproctor_proto::assignment::SandboxLevel;
 
 use super::agents::{
-    about_sandboxes, machine, model_access, program_version, without_answers, without_judge, without_usage,
+    about_sandboxes, machine, model_access, program_version, without_answers, without_judge, without_sandbox,
+    without_usage,
 };
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
+use super::let_in::ask_the_gateway;
 use super::limits::out_of_control;
 use super::runtime::block_on;
+use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::provider_limits::{Finding, Severity, ToolShape, findings};
 use crate::testcase::TestCase;
@@ -121,12 +124,16 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
             }
             match config.sandboxes(&machine) {
                 Ok(sandboxes) => {
+                    for why in without_sandbox(&config, &sandboxes, &machine) {
+                        let _ = writeln!(text, "stop: {why}");
+                        exit = exit.min(Exit::Failure);
+                    }
                     for about in about_sandboxes(&config, &sandboxes, &machine) {
                         let _ = writeln!(text, "notice: {about}");
                     }
                 }
                 Err(error) => {
-                    let _ = writeln!(text, "stop: {error}");
+                    let _ = writeln!(text, "mismatch: {error}");
                     exit = exit.min(Exit::Usage);
                 }
             }
@@ -134,6 +141,22 @@ async fn check(config: Config, cases: Vec<TestCase>) -> Exit {
         Err(message) => {
             let _ = writeln!(text, "stop: {message}");
             exit = exit.min(Exit::Failure);
+        }
+    }
+    for answer in ask_the_gateway(&config, &SystemClock).await {
+        match answer {
+            Ok(line) => {
+                let _ = writeln!(text, "{line}");
+            }
+            Err(shut_out) => {
+                let kind = if shut_out.exit == Exit::Usage {
+                    "mismatch"
+                } else {
+                    "stop"
+                };
+                let _ = writeln!(text, "{kind}: {}", shut_out.message);
+                exit = exit.min(shut_out.exit);
+            }
         }
     }
     if config.run.limits.any() {

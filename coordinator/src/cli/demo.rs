@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use super::exit::Exit;
 use super::run::{Invocation, Output, run_evaluation};
 use super::runtime::{block_on, chain, complain};
-use crate::config::{Config, ReportFormat, ReportSettings, RunSettings, SandboxSettings, Source};
+use crate::config::{Config, LimitPlaces, ReportFormat, ReportSettings, RunSettings, SandboxSettings, Source};
 use crate::limits::Limits;
 use crate::price::Prices;
 use crate::source::MemorySource;
@@ -155,6 +155,7 @@ async fn prepare(args: &DemoArgs) -> Result<(Config, Vec<TestCase>, Parts), Stri
             sandbox: SandboxSettings::default(),
             thresholds: Thresholds::default(),
             limits: Limits::default(),
+            limit_places: LimitPlaces::default(),
             gateway: None,
         },
         report: ReportSettings {

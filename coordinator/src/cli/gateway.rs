@@ -4,17 +4,16 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
-use mcproctor_worker::relay::{
-    Dialect, Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls,
-};
+use mcproctor_worker::relay::{Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::exit::Exit;
 use super::runtime::{block_on, chain, complain};
-use crate::config::{Environment, GatewayApi, GatewayConfig, load_gateway};
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::{Environment, GatewayConfig, load_gateway};
 
 /// Holds the models' keys for many workers, which show it lease tokens.
 ///
@@ -102,10 +101,7 @@ fn options(config: GatewayConfig) -> GatewayOptions {
             .into_iter()
             .map(|(name, model)| {
                 let model = GatewayModel {
-                    dialect: match model.api {
-                        GatewayApi::Anthropic => Dialect::Anthropic,
-                        GatewayApi::OpenAi => Dialect::OpenAi,
-                    },
+                    dialect: model.api,
                     upstream: model.base_url,
                     credential: model.credential,
                 };
@@ -118,11 +114,7 @@ fn options(config: GatewayConfig) -> GatewayOptions {
             requests_per_minute: config.limits.requests_per_minute,
         },
         price_of: Arc::new(move |model| prices.of(model)),
-        // A clock before 1970 lets no token expire that the coordinator's clock has made.
-        now_unix_s: Arc::new(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH);
-            since.map_or(0, |since| since.as_secs())
-        }),
+        now_unix_s: Arc::new(|| SystemClock.now_unix_s()),
     }
 }
 

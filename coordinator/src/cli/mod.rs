@@ -10,6 +10,7 @@ mod gateway;
 mod grade;
 mod inputs;
 mod inspect;
+mod let_in;
 mod limits;
 mod list;
 mod minimal_agent;

@@ -12,12 +12,14 @@ use mcproctor_proto::id::RunId;
 use mcproctor_worker::sandbox::keep_to_itself;
 
 use super::agents::{
-    about_sandboxes, agent_versions, machine, pinned_image, without_answers, without_judge, without_usage,
+    about_sandboxes, agent_versions, machine, pinned_image, without_answers, without_judge, without_sandbox,
+    without_usage,
 };
 use super::cost::{UsualCost, cost_of_the_newest};
 use super::exit::Exit;
 use super::inputs;
 use super::inspect::{InspectError, inspect, not_offered, unknown_arguments};
+use super::let_in::ask_the_gateway;
 use super::limits::out_of_control;
 use super::resume::{self, Earlier};
 use super::runtime::{block_on, chain, complain};
@@ -236,22 +238,37 @@ pub(super) async fn run_evaluation(mut config: Config, cases: Vec<TestCase>, arg
     };
     // Agents take their time to say their version; servers are asked meanwhile.
     let machine = machine(config.levels_in_question(), config.run.sandbox.image());
-    let (versions, warnings, machine) = match tokio::try_join!(versions, ask_servers(&config, &cases), machine) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let asked = async { tokio::try_join!(versions, ask_servers(&config, &cases), machine) };
+    let (asked, gateway) = tokio::join!(asked, ask_the_gateway(&config, clock.as_ref()));
+    let (versions, warnings, machine) = match asked {
         Ok(all) => all,
         Err(message) => return complain(Exit::Failure, &message),
     };
+    // A limit that is reached ends the run in its own way: with a report.
+    let shut_out = gateway.into_iter().filter_map(Result::err);
+    if let Some(shut_out) = shut_out
+        .filter(|shut_out| shut_out.exit != Exit::Limit)
+        .min_by_key(|it| it.exit)
+    {
+        return complain(shut_out.exit, &shut_out.message);
+    }
     let sandboxes = match config.sandboxes(&machine) {
         Ok(sandboxes) => sandboxes,
         Err(error) => return complain(Exit::Usage, &error.to_string()),
     };
+    // The run begins all the same: other agents may be held, and these attempts say why they are not.
+    let lacking = without_sandbox(&config, &sandboxes, &machine);
+    let lacking = lacking
+        .into_iter()
+        .map(|why| format!("{why}; its attempts will be invalid"));
     let about_sandboxes = about_sandboxes(&config, &sandboxes, &machine);
-    config.notices.extend(about_sandboxes);
+    config.notices.extend(lacking.chain(about_sandboxes));
     let image = pinned_image(&config, &sandboxes, &machine).await;
     let usual_cost = match &args.earlier {
         Some(earlier) => earlier.usual_cost.clone(),
         None => cost_of_the_newest(&config.report.out_dir, &config),
     };
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let planned = plan(
         &config,
         &cases,

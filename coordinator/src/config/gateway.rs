@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
-use mcproctor_proto::agent::Credential;
+use mcproctor_proto::agent::{Credential, Dialect};
 use mcproctor_proto::lease_token::TokenKey;
 use secrecy::SecretString;
 use url::Url;
@@ -42,7 +42,7 @@ pub struct CertificateFiles {
 #[derive(Clone)]
 pub struct GatewayModelSettings {
     /// What it speaks.
-    pub api: GatewayApi,
+    pub api: Dialect,
     /// Its base URL.
     pub base_url: Url,
     /// The real key.
@@ -58,25 +58,6 @@ impl fmt::Debug for GatewayModelSettings {
             .field("api", &self.api)
             .field("base_url", &shown.as_str())
             .finish_non_exhaustive()
-    }
-}
-
-/// What a model API speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GatewayApi {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI Responses and Chat Completions.
-    OpenAi,
-}
-
-impl GatewayApi {
-    /// The name in config files, and of the entry that agents are sent to when they name none.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-        }
     }
 }
 

@@ -74,17 +74,18 @@ fn load_gateway_into(
 
 /// What is said of a file that is not there or empty.
 struct Kind {
-    named: &'static str,
+    /// What is read when nothing is named.
+    usual: &'static str,
     needs: &'static str,
 }
 
 const EVALUATION: Kind = Kind {
-    named: "name the config with `-c`; without it `./eval.yaml` is read",
+    usual: "./eval.yaml",
     needs: "it needs `mcp` and `testcases`",
 };
 
 const GATEWAY: Kind = Kind {
-    named: "name the config with `-c`; without it `./gateway.yaml` is read",
+    usual: "./gateway.yaml",
     needs: "it needs `tokenKey` and `models`",
 };
 
@@ -111,7 +112,12 @@ fn read_tree(path: &Path, kind: &Kind, problems: &mut Problems) -> Option<Node> 
         Ok(bytes) => bytes,
         Err(error) => {
             let problem = problems.new_problem(format!("cannot be read: {error}"));
-            problems.add(problem.remedy(kind.named));
+            let remedy = if path == Path::new(kind.usual) {
+                format!("name the config with `-c`; without it `{}` is read", kind.usual)
+            } else {
+                format!("correct what `-c` names; without it `{}` is read", kind.usual)
+            };
+            problems.add(problem.remedy(remedy));
             return None;
         }
     };

@@ -25,6 +25,17 @@ impl SandboxSettings {
     pub fn image(&self) -> &str {
         self.image.as_deref().unwrap_or(DEFAULT_IMAGE)
     }
+
+    /// Whether one of these agents is held in a container, or would be where the machine can do it.
+    pub(super) fn may_come_to_a_container(&self, agents: &[Agent]) -> bool {
+        agents.iter().any(|agent| {
+            let named = self.of_agents.get(&agent.name).copied().or(self.level);
+            match named {
+                Some(level) => level == SandboxLevel::Container,
+                None => agent.builtin_tools == BuiltinTools::Default,
+            }
+        })
+    }
 }
 
 /// A level, and whether the machine can hold an agent there: what holds, or why not and what would help.
@@ -62,13 +73,7 @@ impl Config {
     /// its engine takes a while to answer, and may not answer at all.
     pub fn levels_in_question(&self) -> Vec<SandboxLevel> {
         let settings = &self.run.sandbox;
-        let container = self.run.agents.iter().any(|agent| {
-            let named = settings.of_agents.get(&agent.name).copied().or(settings.level);
-            match named {
-                Some(level) => level == SandboxLevel::Container,
-                None => agent.builtin_tools == BuiltinTools::Default,
-            }
-        });
+        let container = settings.may_come_to_a_container(&self.run.agents);
         let mut levels = SandboxLevel::ALL.to_vec();
         levels.retain(|level| container || *level != SandboxLevel::Container);
         levels

@@ -1,6 +1,9 @@
 //! What is secret about a config.
 
-use mcproctor_proto::redact::{Named, Redactor, SHORTEST_SECRET};
+use std::collections::BTreeSet;
+
+use mcproctor_proto::agent::Credential;
+use mcproctor_proto::redact::{Blinded, Named, Redactor, SHORTEST_SECRET};
 use secrecy::ExposeSecret;
 
 use super::settings::Config;
@@ -10,6 +13,24 @@ impl Config {
     /// of URLs, environment values, keys and tokens.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.configured().iter().map(|(_, named)| *named))
+    }
+
+    /// The keys of the run, for workers, who are told only those that they use: an agent that nothing confines may find the
+    /// others, and print them.
+    pub fn blinded_keys(&self) -> Vec<Blinded> {
+        let agents = self.run.agents.iter().filter_map(|agent| match &agent.credential {
+            Credential::ApiKey(key) | Credential::OauthToken(key) => Some(key),
+            Credential::OwnLogin | Credential::None => None,
+        });
+        let gateway = self.run.gateway.iter().map(|gateway| gateway.token_key.secret());
+        let judge = self.judge.iter().filter_map(|judge| judge.api_key.as_ref());
+        let keys: BTreeSet<&str> = agents
+            .chain(gateway)
+            .chain(judge)
+            .map(|key| key.expose_secret().trim())
+            .filter(|key| key.len() >= SHORTEST_SECRET)
+            .collect();
+        keys.into_iter().flat_map(Blinded::of).collect()
     }
 
     /// That some secrets are too short to be recognised, with the places where they are configured; `None` when none is.

@@ -11,6 +11,7 @@ use url::Url;
 
 use super::address::address;
 use super::gateway::GatewayAccess;
+use super::limit_places::LimitPlaces;
 use super::sandbox::SandboxSettings;
 use crate::limits::Limits;
 use crate::price::Prices;
@@ -69,6 +70,8 @@ pub struct RunSettings {
     pub thresholds: Thresholds,
     /// What the run may use.
     pub limits: Limits,
+    /// Where that is said.
+    pub limit_places: LimitPlaces,
     /// How agents reach their models, if not with keys of their own.
     pub gateway: Option<GatewayAccess>,
 }

@@ -2,6 +2,7 @@
 
 mod failure;
 mod kind;
+pub mod remedies;
 mod reply;
 mod verdict;
 

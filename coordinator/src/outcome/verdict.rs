@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
-use mcproctor_proto::traffic::{ModelRefusal, RefusalKind, TOKEN_REFUSED};
+use mcproctor_proto::traffic::{GATEWAY_UNREACHABLE, ModelRefusal, RefusalKind, TOKEN_REFUSED};
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
 use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
+use super::remedies;
 use crate::conversation::Conversation;
 use crate::record::{ExpectationResult, Family};
 
@@ -201,11 +202,10 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     }
     let remedy = match refusal.kind() {
         RefusalKind::Limit => return Some(gateway_limit(refusal)),
-        RefusalKind::Credential if refusal.code.as_deref() == Some(TOKEN_REFUSED) => {
-            "check that run.gateway and the gateway have one tokenKey, the gatewayModel, and both clocks"
-        }
+        RefusalKind::Gateway => return Some(gateway_refusal(refusal)),
         RefusalKind::Credential => "check the agent's key",
-        RefusalKind::NoSuchModel => "check the agent's model",
+        RefusalKind::NoSuchModel if speaks_of_a_model(refusal) => "check the agent's model",
+        RefusalKind::NoSuchModel => remedies::ADDRESS,
         RefusalKind::Quota => "the account has no credit or quota left",
         RefusalKind::Schema => {
             return Some(Verdict::stands(
@@ -226,13 +226,34 @@ fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
     })
 }
 
+/// Whether it is the model that is not there, and not the whole address.
+fn speaks_of_a_model(refusal: &ModelRefusal) -> bool {
+    let code = refusal.code.as_deref().unwrap_or_default();
+    code.contains("model") || refusal.message.to_ascii_lowercase().contains("model")
+}
+
 /// A limit of the gateway holds for every run that goes through it: nobody's fault, and nothing more can be held until it is
 /// raised.
 fn gateway_limit(refusal: &ModelRefusal) -> Verdict {
     Verdict {
         outcome: Outcome::Invalid(InvalidCause::Limit),
         reason: refusal.message.clone(),
-        next: Next::StopDispatch(format!("{}; raise it there and go on with --resume", refusal.message)),
+        next: Next::StopDispatch(format!("{}, and go on with --resume", refusal.message)),
+    }
+}
+
+/// A gateway that lets no attempt through is a part of the machinery, and no model was asked.
+fn gateway_refusal(refusal: &ModelRefusal) -> Verdict {
+    let remedy = if refusal.code.as_deref() == Some(TOKEN_REFUSED) {
+        remedies::GATEWAY_TOKEN
+    } else {
+        remedies::GATEWAY_ENTRY
+    };
+    let message = format!("the gateway lets no attempt through: {}; {remedy}", refusal.message);
+    Verdict {
+        outcome: Outcome::Invalid(InvalidCause::Machinery),
+        reason: message.clone(),
+        next: Next::StopDispatch(message),
     }
 }
 
@@ -276,9 +297,16 @@ fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
     if last?.ending == TurnEnding::Completed && conversation.traffic.succeeded > 0 {
         return None;
     }
+    let reason = refusal_in_words(refusal);
+    let (cause, reason) = if refusal.code.as_deref() == Some(GATEWAY_UNREACHABLE) {
+        let remedy = remedies::gateway_way(&refusal.message);
+        (InvalidCause::Machinery, format!("{reason}; {remedy}"))
+    } else {
+        (InvalidCause::Model, reason)
+    };
     Some(Verdict {
-        outcome: Outcome::Invalid(InvalidCause::Model),
-        reason: refusal_in_words(refusal),
+        outcome: Outcome::Invalid(cause),
+        reason,
         next: Next::Again {
             slower: (refusal.kind() == RefusalKind::Transient).then(|| refusal.retry_after_ms.unwrap_or(0)),
         },

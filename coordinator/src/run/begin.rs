@@ -41,8 +41,9 @@ pub(super) async fn go_on(
     let run = find_run(&store.reader()?, asked, fingerprint)?;
     let lock = store.lock_run(&run.id)?;
     // Whoever held the lock until now may have completed it.
-    let run = find_run(&store.reader()?, Some(run.id), fingerprint)?;
-    store.set_state(&run.id, RunState::Running).await?;
+    let mut run = find_run(&store.reader()?, Some(run.id), fingerprint)?;
+    run.stopped = None;
+    store.update_run(&run, RunState::Running).await?;
     let progress = Progress::read(&store.reader()?, &run, events)?;
     Ok(Begun { run, lock, progress })
 }

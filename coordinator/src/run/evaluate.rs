@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::event::{Event, Events};
 use crate::judge::{Judge, Judging};
 use crate::plan::Plan;
-use crate::record::RunState;
+use crate::record::{RunRecord, RunState};
 use crate::rpc::{RpcServer, Tokens};
 use crate::scheduler::{self, Finished, Input, Settings, State, Work};
 use crate::shutdown::Shutdown;
@@ -162,6 +162,7 @@ pub async fn evaluate(
         prices: config.prices.clone(),
         limits: config.run.limits,
         gateway: config.run.gateway.clone(),
+        blinded: config.blinded_keys(),
     });
     let schedule = tokio::spawn(scheduler::run(
         work,
@@ -196,11 +197,15 @@ pub async fn evaluate(
     } else {
         RunState::Aborted
     };
-    store.set_state(&run.id, state).await?;
+    let run = RunRecord {
+        stopped: finished.stopped.clone(),
+        ..run
+    };
+    store.update_run(&run, state).await?;
     stop_reporting.cancel();
     // The last live report has to be done before the final one replaces it; a panic in it spoils no result.
     let _ = reporting.await;
-    let report = reports.write(state).await?;
+    let report = reports.about(run.clone()).write(state).await?;
     events.say(Event::ReportWritten {
         path: report.display().to_string(),
     });

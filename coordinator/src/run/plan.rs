@@ -69,6 +69,7 @@ pub fn plan(
         thresholds: config.run.thresholds,
         judge: config.judge.as_ref().map(crate::config::JudgeSettings::record),
         graded_from: None,
+        stopped: None,
     };
     PlannedRun {
         record,

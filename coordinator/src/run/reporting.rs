@@ -39,6 +39,11 @@ impl ReportWriter {
         }
     }
 
+    /// The same, of the run's record as it is at its end.
+    pub(super) fn about(self, run: RunRecord) -> Self {
+        Self { run, ..self }
+    }
+
     /// Writes every form that the config asks for; gives the one that people are shown.
     ///
     /// # Errors

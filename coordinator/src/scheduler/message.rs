@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mcproctor_proto::agent::Agent;
 use mcproctor_proto::assignment::Resources;
+use mcproctor_proto::redact::Blinded;
 use mcproctor_proto::server::Server;
 use mcproctor_proto::worker::{Hello, Order, Says};
 use tokio::sync::mpsc::UnboundedSender;
@@ -82,6 +83,8 @@ pub struct Work {
     pub limits: Limits,
     /// How agents reach their models, if not with keys of their own.
     pub gateway: Option<GatewayAccess>,
+    /// The keys that workers take out of what they record without knowing them.
+    pub blinded: Vec<Blinded>,
 }
 
 /// How the schedule ended.

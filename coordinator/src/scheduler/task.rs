@@ -237,6 +237,7 @@ impl Task {
             return;
         };
         let after_turn = report.turn.index;
+        attempt.conversation.cost_usd = work.prices.cost_of(&report.traffic);
         let instruction = match attempt.conversation.after_turn(report, case) {
             Word::Tell(instruction) => instruction,
             Word::AwaitChoice(left) => {
@@ -367,6 +368,7 @@ impl Task {
             resources: work.resources.at(planned.sandbox),
             model_ca_pem: self.model_ca_pem(agent),
             allowance,
+            blinded: work.blinded.clone(),
             debug: work.debug,
         };
         self.events.say(Event::AttemptStarted {

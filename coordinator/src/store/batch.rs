@@ -9,7 +9,7 @@ use super::command::{Answer, Command};
 use super::error::StoreError;
 use super::hash::ContentHash;
 use super::insert::{
-    Refusal, check_evidence, create_run, enter_piece, put_attempt, put_late, put_lease, run_key, set_state,
+    Refusal, check_evidence, create_run, enter_piece, put_attempt, put_late, put_lease, run_key, set_state, update_run,
 };
 use super::judgements;
 use super::layout::Layout;
@@ -71,6 +71,10 @@ pub(super) fn apply(
         Command::SetState(run, state, reply) => Answer::Done(
             reply,
             alone(transaction, path, |database| set_state(database, &run, state)),
+        ),
+        Command::UpdateRun(run, state, reply) => Answer::Done(
+            reply,
+            alone(transaction, path, |database| update_run(database, &run, state)),
         ),
         Command::PutLease(lease, reply) => {
             Answer::Done(reply, alone(transaction, path, |database| put_lease(database, &lease)))

@@ -19,6 +19,7 @@ pub(super) enum Command {
     CreateRun(RunRow, Reply<()>),
     /// Say how a run stands.
     SetState(RunId, RunState, Reply<()>),
+    UpdateRun(RunRow, RunState, Reply<()>),
     /// Note that an attempt is given out.
     PutLease(LeaseRow, Reply<()>),
     /// Store an attempt, if it is the first of its name.
@@ -41,7 +42,7 @@ impl Command {
             Self::PutAttempt(attempt, _) | Self::PutLate(attempt, _) => attempt.record.len(),
             Self::PutJudgement(judgement, _) => judgement.json.len(),
             Self::PutPiece(piece, _) => piece.framed.len(),
-            Self::SetState(..) | Self::PutLease(..) | Self::PutObject(..) => 0,
+            Self::SetState(..) | Self::UpdateRun(..) | Self::PutLease(..) | Self::PutObject(..) => 0,
         }
     }
 
@@ -51,6 +52,7 @@ impl Command {
             Self::PutAttempt(_, reply) => Answer::Put(reply, Ok(PutAttempt::Duplicate)),
             Self::CreateRun(_, reply)
             | Self::SetState(_, _, reply)
+            | Self::UpdateRun(_, _, reply)
             | Self::PutLease(_, reply)
             | Self::PutLate(_, reply)
             | Self::PutJudgement(_, reply)

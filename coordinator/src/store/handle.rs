@@ -143,6 +143,15 @@ impl Store {
         self.ask(|reply| Command::SetState(run.clone(), state, reply)).await
     }
 
+    /// Replaces what is stored of a run, which keeps its plan, and says how it stands.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], [`StoreError::BadRunId`], or what stopped the commit.
+    pub async fn update_run(&self, run: &RunRecord, state: RunState) -> Result<(), StoreError> {
+        let row = RunRow::of(run).await?;
+        self.ask(|reply| Command::UpdateRun(row, state, reply)).await
+    }
+
     /// Notes that an attempt is being given out to `worker` under the lease of `epoch`. Done before the worker hears of it,
     /// it lets a coordinator that takes over from a killed one know what was in flight
     /// ([`super::Unfinished::in_flight`]). The note is gone once the attempt is stored.

@@ -74,6 +74,15 @@ pub(super) fn set_state(database: &Connection, run: &RunId, state: RunState) -> 
     }
 }
 
+/// The record of a run as it is now, and how it stands.
+pub(super) fn update_run(database: &Connection, run: &RunRow, state: RunState) -> Result<(), Refusal> {
+    set_state(database, &run.id, state)?;
+    database
+        .prepare_cached("UPDATE run SET record = ?2 WHERE id = ?1")?
+        .execute(params![run.id.as_str(), run.record])?;
+    Ok(())
+}
+
 /// A note that an attempt is given out, instead of an earlier one.
 pub(super) fn put_lease(database: &Connection, lease: &LeaseRow) -> Result<(), Refusal> {
     let run = run_key(database, &lease.run)?;

@@ -81,6 +81,7 @@ impl Sample {
             thresholds: Default::default(),
             judge: self.judge.then(judge),
             graded_from: None,
+            stopped: None,
         }
     }
 

@@ -8,15 +8,19 @@ use crate::record::Family;
 /// What a sum may be off the true one, in US dollars: 0.1 + 0.2 is a little more than 0.3.
 const ROUNDING: f64 = 1e-9;
 
-/// US dollars over all turns, as the agent reports them.
+/// US dollars over all turns: what the relay counted by the run's prices, where all of both is known, else as the agent reports
+/// them.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {
     let most = expectations.max_cost_usd?;
     let what = format!("at most {most} US dollars");
-    let told: Vec<Option<f64>> = observed
-        .turns
-        .iter()
-        .map(|turn| turn.usage.reported_cost_usd())
-        .collect();
+    let told: Vec<Option<f64>> = match observed.cost_usd {
+        Some(cost) => vec![Some(cost)],
+        None => observed
+            .turns
+            .iter()
+            .map(|turn| turn.usage.reported_cost_usd())
+            .collect(),
+    };
     let known: f64 = told.iter().flatten().sum();
     // What is known is already too much, or all of it is known.
     if known > most + ROUNDING {
@@ -55,6 +59,16 @@ mod tests {
             let unknown = cost(unknown).only_unmet();
             assert!(unknown.unchecked && unknown.why == "the agent does not say what turn 1 cost");
         }
+    }
+
+    #[test]
+    fn what_the_relays_count_comes_to_goes_before_the_agents_own_words() {
+        let mut recorded = Recorded::under("maxCostUsd: 0.05");
+        recorded.cost_usd = Some(0.05);
+        assert!(recorded.all_met(), "the agent says nothing, and need not");
+        recorded.turns[0].usage.cost_usd = Some(0.01);
+        recorded.cost_usd = Some(0.06);
+        assert_eq!(recorded.unmet(), "at most 0.05 US dollars: it cost 0.06");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::request::McpRequest;
+use mcproctor_proto::tokens::{ModelUsage, Tokens};
 use mcproctor_proto::traffic::ModelTraffic;
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
@@ -13,12 +14,33 @@ use crate::record::{ExpectationResult, TestCaseRecord};
 use crate::source::MemorySource;
 use crate::testcase;
 
+/// What a relay saw of two answers, one of which told this many tokens of input and one of output.
+pub(super) fn relayed(input_tokens: u64, requests_without_usage: u32) -> ModelTraffic {
+    ModelTraffic {
+        observed: true,
+        requests: 1 + requests_without_usage,
+        succeeded: 1 + requests_without_usage,
+        usage: vec![ModelUsage {
+            model: Some("m".to_owned()),
+            responses: 1,
+            tokens: Tokens {
+                input_tokens,
+                output_tokens: 1,
+                ..Tokens::default()
+            },
+        }],
+        requests_without_usage,
+        ..ModelTraffic::default()
+    }
+}
+
 /// What was recorded, and a test case as its author writes it.
 pub(super) struct Recorded {
     pub(super) case: TestCaseRecord,
     pub(super) calls: Vec<ToolCall>,
     pub(super) turns: Vec<Turn>,
     pub(super) traffic: ModelTraffic,
+    pub(super) cost_usd: Option<f64>,
     pub(super) requests: Vec<McpRequest>,
 }
 
@@ -37,6 +59,7 @@ impl Recorded {
             calls: Vec::new(),
             turns: vec![turn(0, TurnEnding::Completed)],
             traffic: ModelTraffic::default(),
+            cost_usd: None,
             requests: Vec::new(),
         }
     }
@@ -76,6 +99,7 @@ impl Recorded {
             calls: &self.calls,
             turns: &self.turns,
             traffic: &self.traffic,
+            cost_usd: self.cost_usd,
             requests: &self.requests,
         }
     }

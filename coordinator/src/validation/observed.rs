@@ -14,6 +14,8 @@ pub struct Observed<'a> {
     pub turns: &'a [Turn],
     /// The model in its last state.
     pub traffic: &'a ModelTraffic,
+    /// US dollars that the traffic came to, by the run's prices; `None` when its tokens or a price are not known in full.
+    pub cost_usd: Option<f64>,
     /// Resources that were read and prompts that were fetched, in the order in which they were asked for.
     pub requests: &'a [McpRequest],
 }

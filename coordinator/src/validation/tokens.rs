@@ -7,12 +7,17 @@ use super::observed::Observed;
 use crate::expectation::Expectations;
 use crate::record::Family;
 
-/// Tokens that the model read, cached ones included, and wrote, over all turns, as the agent reports them.
+/// Tokens that the model read, cached ones included, and wrote, over all turns: as the relay counted them where it knows all of
+/// them, else as the agent reports them.
 pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Option<Checked> {
     let most = expectations.max_tokens?;
     let what = format!("at most {most} tokens");
     let of_turn = |turn: &Turn| Some(turn.usage.input_tokens?.saturating_add(turn.usage.output_tokens?));
-    let told: Vec<Option<u64>> = observed.turns.iter().map(of_turn).collect();
+    let told: Vec<Option<u64>> = if observed.traffic.usage_is_known() {
+        vec![Some(observed.traffic.tokens().total())]
+    } else {
+        observed.turns.iter().map(of_turn).collect()
+    };
     let known = told.iter().flatten().copied().fold(0, u64::saturating_add);
     // What is known is already too much, or all of it is known.
     if known > most {
@@ -33,7 +38,7 @@ pub(super) fn check(expectations: &Expectations, observed: &Observed<'_>) -> Opt
 mod tests {
     use mcproctor_proto::turn::{TurnEnding, Usage};
 
-    use super::super::fixtures::Recorded;
+    use super::super::fixtures::{Recorded, relayed};
     use crate::record::fixtures::turn;
 
     fn used(tokens: &[Option<(u64, u64)>]) -> Recorded {
@@ -59,6 +64,18 @@ mod tests {
         let much = used(&[Some((50, 10)), Some((30, 11))]);
         assert_eq!(much.unmet(), "at most 100 tokens: it used 101");
         assert!(!much.worth_talking_on() && !much.only_unmet().unchecked);
+    }
+
+    #[test]
+    fn what_the_relay_counted_in_full_goes_before_the_agents_own_words() {
+        let counted = |input, without_usage| {
+            let mut recorded = used(&[Some((1, 1)), None]);
+            recorded.traffic = relayed(input, without_usage);
+            recorded
+        };
+        assert!(counted(99, 0).all_met(), "the agent does not say all, and need not");
+        assert_eq!(counted(100, 0).unmet(), "at most 100 tokens: it used 101");
+        assert!(counted(100, 1).only_unmet().unchecked, "one answer did not tell");
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(crate) fn run(id: &str, started_at_unix_ms: i64) -> RunRecord {
         thresholds: Default::default(),
         judge: None,
         graded_from: None,
+        stopped: None,
     }
 }
 

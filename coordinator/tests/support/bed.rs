@@ -224,6 +224,11 @@ impl Bed {
         wait_until_gone(name, Duration::from_secs(15));
     }
 
+    /// A file of the newest run's report.
+    pub fn latest(&self, name: &str) -> String {
+        fs::read_to_string(self.reports().join("latest").join(name)).unwrap()
+    }
+
     /// What the newest run came to.
     pub fn results(&self) -> Results {
         Results::read(&self.reports().join("latest/results.json"))

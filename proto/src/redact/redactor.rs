@@ -6,11 +6,11 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::blinded::Blinded;
 use super::escaped;
 use super::forms::{forms, from_url};
 use super::named::Named;
-use crate::agent::Agent;
-use crate::server::Server;
+use crate::assignment::Assignment;
 
 /// What stands where a secret stood.
 pub(super) const MARK: &str = "[redacted]";
@@ -19,6 +19,8 @@ pub(super) const MARK: &str = "[redacted]";
 #[derive(Debug, Default)]
 pub struct Redactor {
     patterns: Vec<Pattern>,
+    /// Secrets that it does not know, and recognises.
+    blinded: Vec<Blinded>,
 }
 
 struct Pattern {
@@ -72,29 +74,37 @@ impl Redactor {
         });
         Self {
             patterns: patterns.collect(),
+            blinded: Vec::new(),
         }
     }
 
-    /// Knows the secrets of an attempt: what is configured about its agent and its servers.
-    pub fn of_attempt(agent: &Agent, servers: &[Server]) -> Self {
-        let of_servers = servers.iter().flat_map(Named::of_server);
-        Self::new(Named::of_agent(agent).into_iter().chain(of_servers))
+    /// Knows the secrets of an attempt, which are what is configured about its agent and its servers, and recognises those of the
+    /// run beside it.
+    pub fn of_attempt(assignment: &Assignment) -> Self {
+        let of_servers = assignment.servers.iter().flat_map(Named::of_server);
+        let known = Self::new(Named::of_agent(&assignment.agent).into_iter().chain(of_servers));
+        Self {
+            blinded: assignment.blinded.clone(),
+            ..known
+        }
     }
 
     /// The most bytes that a secret may take in a text.
     pub(super) fn longest(&self) -> usize {
         let lengths = self.patterns.iter().map(|pattern| pattern.secret.len());
-        lengths.max().unwrap_or(0).saturating_mul(escaped::WIDEST)
+        let known = lengths.max().unwrap_or(0).saturating_mul(escaped::WIDEST);
+        self.blinded.iter().map(Blinded::len).fold(known, usize::max)
     }
 
     /// Where secrets stand in `bytes`, in order.
     pub(super) fn find_all(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        Self::places(self.patterns.iter(), bytes)
+        self.places(self.patterns.iter(), bytes)
     }
 
     /// Places that overlap become one, so that no part of a secret survives beside another one.
-    fn places<'a>(patterns: impl Iterator<Item = &'a Pattern>, bytes: &[u8]) -> Vec<Range<usize>> {
+    fn places<'a>(&self, patterns: impl Iterator<Item = &'a Pattern>, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = patterns.flat_map(|pattern| pattern.find_all(bytes)).collect();
+        found.extend(self.blinded.iter().flat_map(|blinded| blinded.find_all(bytes)));
         found.sort_by_key(|place| (place.start, place.end));
         found.dedup_by(|next, place| {
             let overlap = next.start < place.end;
@@ -110,22 +120,22 @@ impl Redactor {
     pub fn finds(&self, bytes: &[u8]) -> bool {
         self.patterns.iter().any(|pattern| {
             pattern.finder.find(bytes).is_some() || !escaped::find_all(&pattern.secret, bytes).is_empty()
-        })
+        }) || self.blinded.iter().any(|blinded| !blinded.find_all(bytes).is_empty())
     }
 
     /// `text` without secrets.
     pub fn text(&self, text: String) -> String {
-        Self::without(self.patterns.iter(), text)
+        self.without(self.patterns.iter(), text)
     }
 
     /// The name of something that a verdict depends on, a tool for example. Only credentials are taken out of it: a plain
     /// setting may well be called like the tool.
     pub fn name(&self, name: String) -> String {
-        Self::without(self.patterns.iter().filter(|pattern| pattern.credential), name)
+        self.without(self.patterns.iter().filter(|pattern| pattern.credential), name)
     }
 
-    fn without<'a>(patterns: impl Iterator<Item = &'a Pattern>, text: String) -> String {
-        let places = Self::places(patterns, text.as_bytes());
+    fn without<'a>(&self, patterns: impl Iterator<Item = &'a Pattern>, text: String) -> String {
+        let places = self.places(patterns, text.as_bytes());
         let mut text = text;
         if !places.is_empty() {
             let mut without = Vec::with_capacity(text.len());

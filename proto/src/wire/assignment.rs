@@ -13,6 +13,7 @@ use crate::agent::{
 use crate::allowance::Allowance;
 use crate::assignment::{Assignment, DEFAULT_IMAGE, Resources, SandboxLevel};
 use crate::id::{IterationId, RunId};
+use crate::redact::Blinded;
 use crate::server::{Header, HttpServer, Server, StdioServer, Transport};
 use crate::v1;
 
@@ -53,6 +54,29 @@ impl From<&Assignment> for v1::Assignment {
             image: assignment.image.clone(),
             allowance: Some((&assignment.allowance).into()),
             model_ca_pem: assignment.model_ca_pem.clone().unwrap_or_default(),
+            blinded: assignment.blinded.iter().map(v1::Blinded::from).collect(),
+        }
+    }
+}
+
+impl From<&Blinded> for v1::Blinded {
+    fn from(blinded: &Blinded) -> Self {
+        Self {
+            length: blinded.length,
+            base: blinded.base,
+            fingerprint: blinded.fingerprint,
+            digest: blinded.digest.clone(),
+        }
+    }
+}
+
+impl From<v1::Blinded> for Blinded {
+    fn from(blinded: v1::Blinded) -> Self {
+        Self {
+            length: blinded.length,
+            base: blinded.base,
+            fingerprint: blinded.fingerprint,
+            digest: blinded.digest,
         }
     }
 }
@@ -113,6 +137,7 @@ impl TryFrom<v1::Assignment> for Assignment {
                 .map(Allowance::try_from)
                 .transpose()?
                 .unwrap_or_default(),
+            blinded: assignment.blinded.into_iter().map(Blinded::from).collect(),
             debug: assignment.debug,
         })
     }

@@ -13,11 +13,8 @@ use self::stream::Stream;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::login::{self, PLACEHOLDER_KEY, PLACEHOLDER_TOKEN};
+use super::mcp_config;
 use super::program::{Program, find};
-use super::{maker, mcp_config};
-
-/// The host of its maker's API.
-const MAKER: &str = "api.anthropic.com";
 
 /// Longer than any turn: the proxy and the turn's limit decide how long a tool may take, not the agent's own clock.
 const TOOL_TIMEOUT_MS: &str = "86400000";
@@ -108,7 +105,7 @@ impl Claude {
                 env.insert("ENABLE_TOOL_SEARCH", "false");
             }
             // What it does by itself at its maker's API; the relay's address makes it think that it is somewhere else.
-            (None, BuiltinTools::Default) if maker::is_at(&self.agent, MAKER) => {
+            (None, BuiltinTools::Default) if self.agent.asks_its_maker() => {
                 env.insert("ENABLE_TOOL_SEARCH", "true");
             }
             (None, BuiltinTools::Default) => {}

@@ -12,7 +12,6 @@ use self::stream::Stream;
 use super::driver::{Driver, Exit, Invocation, NewFile, Place, Reading, Seen};
 use super::error::AgentError;
 use super::login::{self, PLACEHOLDER_KEY};
-use super::maker;
 use super::program::{Program, find};
 
 /// The name under which Codex knows the relay.
@@ -20,9 +19,6 @@ const PROVIDER: &str = "mcproctor";
 
 /// What Codex calls its maker. A provider of this name is asked in the same words as the one that is built in.
 const MAKER: &str = "OpenAI";
-
-/// The host of its maker's API.
-const MAKER_HOST: &str = "api.openai.com";
 
 /// The variable that holds the placeholder key.
 const KEY_VARIABLE: &str = "MCPROCTOR_MODEL_KEY";
@@ -112,11 +108,7 @@ impl Codex {
             let base = toml_string(&format!("{}/v1", url.trim_end_matches('/')));
             settings.push(format!("model_provider=\"{PROVIDER}\""));
             // Another API may not know what only the maker's does.
-            let name = if maker::is_at(&self.agent, MAKER_HOST) {
-                MAKER
-            } else {
-                PROVIDER
-            };
+            let name = if self.agent.asks_its_maker() { MAKER } else { PROVIDER };
             settings.push(format!(
                 "model_providers.{PROVIDER}={{name=\"{name}\",base_url={base},wire_api=\"responses\",env_key=\"{KEY_VARIABLE}\"}}"
             ));

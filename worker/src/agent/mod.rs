@@ -13,7 +13,6 @@ mod error;
 mod escape;
 mod json_line;
 mod login;
-mod maker;
 mod mcp_config;
 mod minimal;
 mod program;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
+use mcproctor_proto::agent::{Agent, Credential};
 use mcproctor_proto::assignment::{Assignment, SandboxLevel};
 use mcproctor_proto::call::ToolCall;
 use mcproctor_proto::evidence::EvidenceKind;
@@ -21,7 +21,7 @@ use crate::agent::{AgentError, Driver, Place, driver};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::link::LinkError;
 use crate::proxy::{CallObserver, ProxyOptions};
-use crate::relay::{Dialect, Meant, Pace, Relay, RelayError, RelayOptions};
+use crate::relay::{Meant, Pace, Relay, RelayError, RelayOptions};
 use crate::sandbox::{OutputFiles, Sandbox, SandboxError};
 use mcproctor_proto::redact::Redactor;
 
@@ -94,7 +94,7 @@ impl Seat {
             &environment.launcher,
         )?;
         let records = sandbox.records()?;
-        let redactor = Arc::new(Redactor::of_attempt(&assignment.agent, &assignment.servers));
+        let redactor = Arc::new(Redactor::of_attempt(assignment));
         let mut endpoints = Vec::new();
         for (index, server) in assignment.servers.iter().enumerate() {
             let spill = records.path().join(format!("server-{index}"));
@@ -300,18 +300,11 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
     if matches!(agent.credential, Credential::OwnLogin) {
         return Ok(None);
     }
-    let api = match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
-        (AgentKind::Claude, _) => ModelApi::Messages,
-        (AgentKind::Codex, _) => ModelApi::Responses,
-        (AgentKind::Command, Some(api)) => api,
-        (AgentKind::Command, None) => return Ok(None),
+    let Some(api) = agent.model_api() else {
+        return Ok(None);
     };
-    let (dialect, usual, endpoint) = match api {
-        ModelApi::Messages => (Dialect::Anthropic, "https://api.anthropic.com", "/v1/messages"),
-        ModelApi::Responses => (Dialect::OpenAi, "https://api.openai.com/v1", "/v1/responses"),
-        ModelApi::ChatCompletions => (Dialect::OpenAi, "https://api.openai.com/v1", "/v1/chat/completions"),
-    };
-    let address = agent.base_url.as_deref().unwrap_or(usual);
+    let dialect = api.dialect();
+    let address = agent.base_url.as_deref().unwrap_or(dialect.makers_api());
     let upstream = Url::parse(address).map_err(|error| SeatError::Address(address.to_owned(), error))?;
     let options = RelayOptions {
         dialect,
@@ -319,7 +312,7 @@ async fn start_relay(assignment: &Assignment, silence: Duration, pace: &Arc<Pace
         credential: agent.credential.clone(),
         meant: Meant {
             model: agent.model.clone(),
-            endpoint: Some(endpoint),
+            endpoint: Some(api.endpoint()),
         },
         silence,
         allowance: assignment.allowance,

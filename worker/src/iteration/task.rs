@@ -75,7 +75,7 @@ impl Attempt {
         let mut seat = match Seat::set_up(&self.assignment, &self.environment, observer).await {
             Ok(seat) => seat,
             Err(error) => {
-                let redactor = Redactor::of_attempt(&self.assignment.agent, &self.assignment.servers);
+                let redactor = Redactor::of_attempt(&self.assignment);
                 let report = AttemptReport {
                     sandbox: self.assignment.sandbox,
                     duration_ms: ms_since(begun),

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::{HeaderValue, Request, Response, Uri};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -23,12 +24,17 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A client of the model API, direct or through the proxy that the environment names.
 #[derive(Clone)]
-pub(super) enum Outbound {
-    Direct(Client<HttpsConnector<HttpConnector>, Overheard>),
-    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, Overheard>),
+pub(super) enum Outbound<B = Overheard> {
+    Direct(Client<HttpsConnector<HttpConnector>, B>),
+    Tunnel(Client<HttpsConnector<Tunnel<HttpConnector>>, B>),
 }
 
-impl Outbound {
+impl<B> Outbound<B>
+where
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     /// The way to this API, with the system's certificate authorities and those of `ca_pem`, and the environment's proxy.
     pub(super) fn new(upstream: &Upstream, ca_pem: Option<&str>) -> Result<Self, RelayError> {
         let roots = match ca_pem {
@@ -66,7 +72,7 @@ impl Outbound {
         })
     }
 
-    pub(super) async fn send(&self, request: Request<Overheard>) -> Result<Response<Incoming>, Error> {
+    pub(super) async fn send(&self, request: Request<B>) -> Result<Response<Incoming>, Error> {
         match self {
             Self::Direct(client) => client.request(request).await,
             Self::Tunnel(client) => client.request(request).await,

@@ -1,18 +1,10 @@
 //! Which requests are passed on, and where they go.
 
 use http::{Method, Uri};
+pub use mcproctor_proto::agent::Dialect;
 use url::Url;
 
 use super::error::RelayError;
-
-/// The dialect that the agent speaks to its model endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Anthropic Messages.
-    Anthropic,
-    /// OpenAI Responses and Chat Completions.
-    OpenAi,
-}
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use http::header::{HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal};
+use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, GATEWAY_UNREACHABLE, ModelRefusal};
 
 use super::asked::Form;
 use super::connect::Outbound;
@@ -154,10 +154,12 @@ impl Forward {
                     return refusal;
                 }
                 let why = shorten(&route.key.redact(&in_full(&error)));
-                let message = format!("the model API could not be reached: {why}");
+                let gateway = route.key.is_for_a_gateway();
+                let what = if gateway { "gateway" } else { "model API" };
+                let message = format!("the {what} could not be reached: {why}");
                 entry.end(End::Refused(ModelRefusal {
                     status: 0,
-                    code: None,
+                    code: gateway.then(|| GATEWAY_UNREACHABLE.to_owned()),
                     message: shorten(&message),
                     retry_after_ms: None,
                 }));
@@ -332,7 +334,7 @@ fn from_here(headers: &HeaderMap) -> bool {
 }
 
 /// An error with all that lies behind it.
-fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -38,7 +38,9 @@ mod tests;
 
 pub use endpoint::Dialect;
 pub use error::RelayError;
-pub use gateway::{Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};
+pub use gateway::{
+    Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, LetIn, NotLetIn, ask_gateway,
+};
 pub use meant::Meant;
 pub use pace::Pace;
 pub use purse::PriceOf;

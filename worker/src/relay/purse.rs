@@ -88,9 +88,8 @@ impl fmt::Display for Shut {
         match self {
             Self::Tokens { used, most, untold } => {
                 write!(f, "limits.maxTokens is reached: {used} of {most} tokens are used")?;
-                match untold {
-                    0 => Ok(()),
-                    untold => write!(f, ", {untold} of them {UNTOLD}"),
+                if *untold > 0 {
+                    write!(f, ", {untold} of them {UNTOLD}")?;
                 }
             }
             Self::Cost { spent, most, untold } => {
@@ -98,9 +97,9 @@ impl fmt::Display for Shut {
                 if *untold > 0.0 {
                     write!(f, ", ${untold:.2} of them {UNTOLD}")?;
                 }
-                Ok(())
             }
         }
+        f.write_str("; raise it in the gateway's config")
     }
 }
 

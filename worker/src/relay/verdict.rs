@@ -2,7 +2,9 @@
 
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, ModelRefusal, TOKEN_REFUSED};
+use mcproctor_proto::traffic::{
+    ATTEMPT_LIMIT, ENTRY_REFUSED, GATEWAY_LIMIT, GATEWAY_UNREACHABLE, ModelRefusal, TOKEN_REFUSED,
+};
 use serde_json::Value;
 
 use super::content::Decoder;
@@ -20,19 +22,20 @@ const LIMIT: usize = 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ours(&'static str);
 
+/// What gateways answer with.
+const OURS: [&str; 4] = [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED, ENTRY_REFUSED];
+
 impl Ours {
     /// Reads a gateway's mark.
     pub(super) fn of(mark: &HeaderValue) -> Option<Self> {
-        let codes = [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED];
-        codes
-            .into_iter()
+        OURS.into_iter()
             .find(|code| mark.as_bytes() == code.as_bytes())
             .map(Self)
     }
 
     /// Whether an API calls something by one of these names.
     fn is_claimed_by(code: &str) -> bool {
-        [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED].contains(&code)
+        OURS.contains(&code) || code == GATEWAY_UNREACHABLE
     }
 }
 
@@ -418,7 +421,7 @@ mod tests {
 
     #[test]
     fn only_a_gateways_mark_makes_a_refusal_a_gateways() {
-        for code in [ATTEMPT_LIMIT, GATEWAY_LIMIT, TOKEN_REFUSED] {
+        for code in OURS {
             let body = format!(r#"{{"error":{{"message":"no","code":"{code}"}}}}"#);
             assert_eq!(refusal(end(400, "application/json", &body)), (400, None, "no".into()));
             let mark = Ours::of(&HeaderValue::from_static(code));

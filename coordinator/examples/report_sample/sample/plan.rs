@@ -78,6 +78,7 @@ pub(super) fn plan(iterations: u32) -> RunRecord {
         thresholds: Default::default(),
         judge: None,
         graded_from: None,
+        stopped: None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mcproctor_proto::agent::Dialect;
 use mcproctor_proto::price::Price;
 
 use super::{limits, prices};
-use crate::config::gateway::GatewayApi;
 use crate::limits::Limits;
 use crate::yaml::{Item, KeyPath, Node, Problems, Text};
 
@@ -27,13 +27,11 @@ pub(in crate::config) struct TlsSection {
 
 /// An entry of `models`.
 pub(in crate::config) struct GatewayModelSection {
-    pub(in crate::config) api: GatewayApi,
+    pub(in crate::config) api: Dialect,
     pub(in crate::config) base_url: Option<Text>,
     pub(in crate::config) api_key: Option<Text>,
     pub(in crate::config) oauth_token: Option<Text>,
 }
-
-const APIS: [(&str, GatewayApi); 2] = [("anthropic", GatewayApi::Anthropic), ("openai", GatewayApi::OpenAi)];
 
 impl GatewayFile {
     /// Reads a tree whose variables are filled in.
@@ -59,6 +57,7 @@ impl GatewayFile {
             models: models.map(|item| read_models(&item, problems)).unwrap_or_default(),
             limits: limits
                 .and_then(|item| limits::read(&item, problems))
+                .map(|(limits, _)| limits)
                 .unwrap_or_default(),
             prices: prices
                 .and_then(|item| prices::read(&item, problems))
@@ -120,14 +119,14 @@ impl GatewayModelSection {
         let api_key = fields.get("apiKey");
         let oauth_token = fields.get("oauthToken");
         fields.finish(problems);
-        let api = api.and_then(|item| item.word(&APIS, &[], problems))?;
+        let api = api.and_then(|item| item.word(&Dialect::ALL.map(|api| (api.name(), api)), &[], problems))?;
         match (&api_key, &oauth_token) {
             (Some(_), Some(token)) => problems.add(
                 token
                     .problem(problems, "both `apiKey` and `oauthToken` are given")
                     .remedy("keep one of them"),
             ),
-            (None, Some(token)) if api == GatewayApi::OpenAi => problems.add(
+            (None, Some(token)) if api == Dialect::OpenAi => problems.add(
                 token
                     .problem(problems, "only an API of the kind `anthropic` takes an OAuth token")
                     .remedy("use `apiKey`"),

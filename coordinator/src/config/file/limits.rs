@@ -1,6 +1,7 @@
 //! `run.limits`: what a run may use.
 
 use super::amount::{self, Nothing};
+use crate::config::limit_places::LimitPlaces;
 use crate::limits::Limits;
 use crate::yaml::{Item, Problems};
 
@@ -9,17 +10,24 @@ const MOST_TOKENS: u64 = 1_000_000_000_000_000;
 const MOST_REQUESTS: u32 = 1_000_000;
 
 /// Reads the section. Nothing in it depends on anything else in the file.
-pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Limits> {
+pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<(Limits, LimitPlaces)> {
     let mut fields = item.fields(problems)?;
     let cost = fields.get("maxCostUsd");
     let tokens = fields.get("maxTokens");
     let requests = fields.get("requestsPerMinute");
     fields.finish(problems);
-    Some(Limits {
+    let place = |item: &Option<Item<'_>>| item.as_ref().map(|item| item.node.place);
+    let places = LimitPlaces {
+        max_cost_usd: place(&cost),
+        max_tokens: place(&tokens),
+        requests_per_minute: place(&requests),
+    };
+    let limits = Limits {
         max_cost_usd: cost.and_then(|item| amount::read(&item, Nothing::Refused, problems)),
         max_tokens: tokens.and_then(|item| whole(&item, MOST_TOKENS, problems)),
         requests_per_minute: requests.and_then(|item| whole(&item, MOST_REQUESTS, problems)),
-    })
+    };
+    Some((limits, places))
 }
 
 /// A whole number from 1 to `most`.

@@ -4,6 +4,7 @@ use super::agent::AgentEntry;
 use super::gateway::GatewaySection;
 use super::sandbox::SandboxSection;
 use super::{limits, thresholds};
+use crate::config::limit_places::LimitPlaces;
 use crate::limits::Limits;
 use crate::threshold::Thresholds;
 use crate::yaml::{Fields, Item, Number, Problems};
@@ -20,7 +21,7 @@ pub(in crate::config) struct RunSection {
     pub(in crate::config) seed: Option<Number>,
     pub(in crate::config) sandbox: Option<SandboxSection>,
     pub(in crate::config) thresholds: Option<Thresholds>,
-    pub(in crate::config) limits: Option<Limits>,
+    pub(in crate::config) limits: Option<(Limits, LimitPlaces)>,
     pub(in crate::config) gateway: Option<GatewaySection>,
 }
 

@@ -29,6 +29,13 @@ pub(super) fn read_level(item: &Item<'_>, problems: &mut Problems) -> Option<San
 
 impl SandboxSection {
     pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Self> {
+        if let Value::Sequence(_) = item.node.value {
+            problems.add(item.unexpected(
+                "process, landlock, bubblewrap or container, or a mapping with `level` and what an attempt may use",
+                problems,
+            ));
+            return None;
+        }
         if !matches!(item.node.value, Value::Mapping(_)) {
             return Some(Self {
                 level: Some(read_level(item, problems)?),

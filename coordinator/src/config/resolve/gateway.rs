@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcproctor_proto::agent::{Agent, AgentKind, Credential, ModelApi};
+use mcproctor_proto::agent::{Agent, Credential, Dialect};
 use mcproctor_proto::lease_token::TokenKey;
 use secrecy::SecretString;
 use url::{Host, Url};
@@ -10,7 +10,7 @@ use url::{Host, Url};
 use super::context::{Context, http_url};
 use super::mcp::read_ca;
 use crate::config::file::{AgentEntry, AgentSection, GatewaySection};
-use crate::config::gateway::{GatewayAccess, GatewayApi};
+use crate::config::gateway::GatewayAccess;
 use crate::yaml::{Problems, Text};
 
 /// The gateway of a run, and what it changes about the agents: they have no key here, and its address is that of their API.
@@ -31,7 +31,7 @@ pub(super) fn resolve_gateway(
     let mut models = BTreeMap::new();
     for agent in agents {
         let written = section_of(entries, &agent.name);
-        let Some(api) = api_of(agent) else {
+        let Some(api) = agent.dialect() else {
             if let Some(text) = written.and_then(|section| section.gateway_model.as_ref()) {
                 let problem = text.problem(problems, "without `modelApi` the command asks no model");
                 problems.add(problem.remedy("add `modelApi`, or remove the key"));
@@ -94,10 +94,12 @@ fn resolve_url(text: &Text, problems: &mut Problems) -> Option<Url> {
         "the URL has a `?…` or `#…`, which a gateway has not"
     } else if url.scheme() == "http" && !is_loopback(&url) {
         "tokens would go to another machine in the clear"
+    } else if url.path().trim_end_matches('/').ends_with("/v1") {
+        "the URL ends with `/v1`, which relays add where their API has it"
     } else {
         return Some(url);
     };
-    let accepted = "`https://HOST:PORT`; `http://` only to this machine";
+    let accepted = "`https://HOST:PORT`, without `/v1`; `http://` only to this machine";
     problems.add(text.problem(problems, what).accepted(accepted));
     None
 }
@@ -111,23 +113,12 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// What an agent speaks to its model, if it has one.
-fn api_of(agent: &Agent) -> Option<GatewayApi> {
-    match (agent.kind, agent.command.as_ref().and_then(|command| command.model_api)) {
-        (AgentKind::Claude, _) | (AgentKind::Command, Some(ModelApi::Messages)) => Some(GatewayApi::Anthropic),
-        (AgentKind::Codex, _) | (AgentKind::Command, Some(ModelApi::Responses | ModelApi::ChatCompletions)) => {
-            Some(GatewayApi::OpenAi)
-        }
-        (AgentKind::Command, None) => None,
-    }
-}
-
 /// The gateway's address as an API of that kind has it.
-fn base_url(url: &Url, api: GatewayApi) -> String {
+fn base_url(url: &Url, api: Dialect) -> String {
     let base = url.as_str().trim_end_matches('/');
     match api {
-        GatewayApi::Anthropic => base.to_owned(),
-        GatewayApi::OpenAi => format!("{base}/v1"),
+        Dialect::Anthropic => base.to_owned(),
+        Dialect::OpenAi => format!("{base}/v1"),
     }
 }
 

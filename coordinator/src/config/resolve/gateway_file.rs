@@ -10,7 +10,7 @@ use super::context::{Context, http_url};
 use super::gateway::resolve_token_key;
 use super::mcp::read_pem;
 use crate::config::file::{GatewayFile, GatewayModelSection, TlsSection};
-use crate::config::gateway::{CertificateFiles, GatewayApi, GatewayConfig, GatewayModelSettings};
+use crate::config::gateway::{CertificateFiles, GatewayConfig, GatewayModelSettings};
 use crate::price::Prices;
 use crate::yaml::{Problems, Text};
 
@@ -91,13 +91,7 @@ fn resolve_tls(section: &TlsSection, context: &Context<'_>, problems: &mut Probl
 fn resolve_model(section: &GatewayModelSection, problems: &mut Problems) -> Option<GatewayModelSettings> {
     let base_url = match &section.base_url {
         Some(text) => http_url(text, problems),
-        None => {
-            let own = match section.api {
-                GatewayApi::Anthropic => "https://api.anthropic.com",
-                GatewayApi::OpenAi => "https://api.openai.com/v1",
-            };
-            Url::parse(own).ok()
-        }
+        None => Url::parse(section.api.makers_api()).ok(),
     };
     let credential = match (&section.api_key, &section.oauth_token) {
         (Some(key), _) => secret(key, problems).map(Credential::ApiKey),

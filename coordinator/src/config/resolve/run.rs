@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::agent::resolve_agents;
 use super::context::{Context, ranged};
 use super::gateway::{refuse_gateway_models, resolve_gateway};
-use super::sandbox::resolve_sandbox;
+use super::sandbox::{refuse_idle_image, resolve_sandbox};
 use crate::config::file::RunSection;
 use crate::config::settings::RunSettings;
 use crate::yaml::{Number, Problems};
@@ -54,6 +54,10 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
             None
         }
     };
+    if let (Some(sandbox), Some(agents)) = (&sandbox, &agents) {
+        refuse_idle_image(section, sandbox, agents, problems);
+    }
+    let (limits, limit_places) = section.limits.unwrap_or_default();
     Some(RunSettings {
         iterations: iterations?,
         agents: agents?,
@@ -63,7 +67,8 @@ pub(super) fn resolve_run(section: &RunSection, context: &Context<'_>, problems:
         seed: seed.map_or(Some(None), |number| number.map(Some))?,
         sandbox: sandbox?,
         thresholds: section.thresholds.unwrap_or_default(),
-        limits: section.limits.unwrap_or_default(),
+        limits,
+        limit_places,
         gateway: gateway.map_or(Some(None), |gateway| gateway.map(Some))?,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use mcproctor_proto::agent::Agent;
 use mcproctor_proto::assignment::Resources;
 
 use super::context::ranged;
@@ -60,6 +61,25 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
             disk_bytes: disk_mb?.map(bytes),
         },
     })
+}
+
+/// An image that no agent could come to would be ignored.
+pub(super) fn refuse_idle_image(
+    section: &RunSection,
+    sandbox: &SandboxSettings,
+    agents: &[Agent],
+    problems: &mut Problems,
+) {
+    let image = section.sandbox.as_ref().and_then(|sandbox| sandbox.image.as_ref());
+    if let Some(image) = image
+        && !sandbox.may_come_to_a_container(agents)
+    {
+        let problem = image.problem(
+            problems,
+            "no agent is held in a container, so the image is used by none",
+        );
+        problems.add(problem.remedy("say `level: container`, here or as an agent's `sandbox`, or remove the key"));
+    }
 }
 
 /// A name that an engine may know an image by: with its registry, its tag and its digest, or an id.

@@ -1,10 +1,10 @@
 //! A gateway's own config, and runs that use one.
 
-use mcproctor_proto::agent::Credential;
+use mcproctor_proto::agent::{Credential, Dialect};
 use secrecy::ExposeSecret;
 
 use super::{Folder, SMALLEST, environment};
-use crate::config::{Environment, GatewayApi, GatewayConfig, load_gateway};
+use crate::config::{Environment, GatewayConfig, load_gateway};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
@@ -76,7 +76,7 @@ fn everything_in_a_gateways_config_is_read() {
             "subscription anthropic https://api.anthropic.com/ token a-key",
         ]
     );
-    assert_eq!(config.models["local"].api, GatewayApi::OpenAi);
+    assert_eq!(config.models["local"].api, Dialect::OpenAi);
     assert_eq!(config.limits.max_tokens, Some(1_000_000));
     assert_eq!(config.limits.requests_per_minute, Some(120));
     assert!(config.prices.of("mine").is_some());
@@ -190,4 +190,22 @@ fn keys_beside_a_gateway_and_tokens_in_the_clear_are_refused() {
         report.contains("run.agents[0].gatewayModel: the config has no `run.gateway`"),
         "{report}"
     );
+}
+
+#[test]
+fn a_gateways_url_that_ends_with_v1_is_refused_where_it_stands() {
+    for url in ["https://gateway.example:8484/v1", "http://localhost:8484/v1/"] {
+        let folder = Folder::with(&format!(
+            "{SMALLEST}run:\n  gateway: {{url: '{url}', tokenKey: '{KEY}'}}\n  agents: [claude]\n"
+        ));
+        let report = folder.report(&environment([]));
+        let line = SMALLEST.lines().count() + 2;
+        assert_eq!(
+            report,
+            format!(
+                "eval.yaml:{line}:18: run.gateway.url: the URL ends with `/v1`, which relays add where their API has it\n    \
+                 accepted: `https://HOST:PORT`, without `/v1`; `http://` only to this machine"
+            )
+        );
+    }
 }

@@ -137,6 +137,53 @@ fn limits_and_prices_have_their_documented_ranges() {
 }
 
 #[test]
+fn amounts_are_decimal_numbers_in_quotes_or_not() {
+    let priced =
+        |amount: &str| format!("{SMALLEST}prices: {{m: {{inputPerMillion: {amount}, outputPerMillion: 0}}}}\n");
+    for (written, value) in [
+        ("2.5", 2.5),
+        ("'1'", 1.0),
+        ("1e3", 1_000.0),
+        ("\"1e-3\"", 0.001),
+        (".5", 0.5),
+        ("0", 0.0),
+    ] {
+        let config = Folder::with(&priced(written)).load(&environment([]));
+        let price = config.prices.of("m").unwrap();
+        assert!((price.input_per_million - value).abs() < 1e-12, "{written}");
+    }
+    for refused in [
+        "''", "~", "-1", "inf", "nan", "1e999", "$1", "'1,5'", "1_000", "0x10", "[1]",
+    ] {
+        let report = report(&priced(refused));
+        assert!(report.contains("prices.m.inputPerMillion: "), "{refused}: {report}");
+    }
+}
+
+#[test]
+fn the_ranges_of_sandbox_and_limits_are_those_of_the_documentation() {
+    let documented = include_str!("../../../../docs/config.md");
+    for (section, key, low, high) in [
+        ("sandbox", "memoryMb", 64_u64, 16_000_000_u64),
+        ("sandbox", "processes", 16, 1_000_000),
+        ("sandbox", "cpus", 1, 4_096),
+        ("sandbox", "diskMb", 1, 1_000_000_000),
+        ("limits", "requestsPerMinute", 1, 1_000_000),
+    ] {
+        let config = |value: u64| format!("{SMALLEST}run: {{{section}: {{{key}: {value}}}}}\n");
+        Folder::with(&config(low)).load(&environment([]));
+        Folder::with(&config(high)).load(&environment([]));
+        let accepted = format!("a whole number from {low} to {high}");
+        for outside in [low - 1, high + 1] {
+            let report = report(&config(outside));
+            assert!(report.contains(&accepted), "{key}: {report}");
+        }
+        let row = format!("| `run.{section}.{key}` | {low} to {high} |");
+        assert!(documented.contains(&row), "{row}");
+    }
+}
+
+#[test]
 fn a_config_that_breaks_off_anywhere_is_read_or_refused() {
     let whole = "envFile: .env\nmcp: &m\n  url: \"http://h/${A:-é}\"\n  headers: [{name: a, value: '${B}'}]\ntestcases: {path: ~/c}\n\
                  run: {agents: [claude, {kind: command, command: x, answer: {json: /a}}]}\nx-y: *m\n";
@@ -157,6 +204,11 @@ fn a_config_that_is_not_there_says_how_to_name_one() {
     let errors = load(Path::new("missing/eval.yaml"), &environment([])).unwrap_err();
     insta::assert_snapshot!(errors, @"
     missing/eval.yaml: cannot be read: No such file or directory (os error 2)
+        remedy: correct what `-c` names; without it `./eval.yaml` is read
+    ");
+    let errors = load(Path::new("./eval.yaml"), &environment([])).unwrap_err();
+    insta::assert_snapshot!(errors, @"
+    ./eval.yaml: cannot be read: No such file or directory (os error 2)
         remedy: name the config with `-c`; without it `./eval.yaml` is read
     ");
 }

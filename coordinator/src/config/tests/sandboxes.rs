@@ -146,3 +146,45 @@ fn the_image_of_containers_is_the_default_one_unless_the_config_names_another() 
         assert!(error.contains("cannot name an image"), "{error}");
     }
 }
+
+#[test]
+fn an_image_that_no_agent_could_come_to_is_refused_where_it_stands() {
+    let report = |run: &str| {
+        let folder = Folder::with(&format!("{SMALLEST}run:\n  sandbox: {run}\n"));
+        match load(&folder.path("eval.yaml"), &environment(KEYS)) {
+            Ok(_) => String::new(),
+            Err(_) => folder.report(&environment(KEYS)),
+        }
+    };
+    let line = SMALLEST.lines().count() + 2;
+    for level in ["level: landlock, ", "level: process, ", ""] {
+        let column = format!("  sandbox: {{{level}image: ").len() + 1;
+        assert_eq!(
+            report(&format!("{{{level}image: mine}}")),
+            format!(
+                "eval.yaml:{line}:{column}: run.sandbox.image: no agent is held in a container, so the image is used by none\n    \
+                 remedy: say `level: container`, here or as an agent's `sandbox`, or remove the key"
+            )
+        );
+    }
+    for used in [
+        "{level: container, image: mine}",
+        "{image: mine}\n  agents: [{kind: codex, builtinTools: default}]",
+        "{level: landlock, image: mine}\n  agents: [{kind: codex, sandbox: container}]",
+    ] {
+        assert_eq!(report(used), "", "{used}");
+    }
+    assert_eq!(
+        report("[landlock]"),
+        format!(
+            "eval.yaml:{line}:12: run.sandbox: this is a list\n    accepted: process, landlock, bubblewrap or container, or a \
+             mapping with `level` and what an attempt may use"
+        )
+    );
+    assert_eq!(
+        report("{level: [landlock]}"),
+        format!(
+            "eval.yaml:{line}:20: run.sandbox.level: this is a list\n    accepted: process, landlock, bubblewrap or container"
+        )
+    );
+}

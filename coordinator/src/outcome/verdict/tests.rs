@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::exposure::ServerFault;
 use mcproctor_proto::traffic::ModelTraffic;
@@ -62,6 +62,7 @@ fn checked(tools: &[String], conversation: &Conversation, calls: &[ToolCall]) ->
         calls,
         turns: &conversation.turns,
         traffic: &conversation.traffic,
+        cost_usd: None,
         requests: &conversation.requests,
     };
     check(&case, &observed)
@@ -228,22 +229,72 @@ fn a_refusal_that_an_agent_brought_about_or_that_came_after_an_answer_stops_no_r
 }
 
 #[test]
-fn a_gateways_own_limit_is_nobodys_fault_and_its_refusal_of_a_token_is_no_matter_of_the_agents_key() {
+fn an_address_that_the_api_does_not_know_is_told_from_a_model_that_it_does_not() {
+    let stop = |code: &str, message: &str| match refused(404, code, message).verdict().next {
+        Next::StopDispatch(message) => message,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        stop("", "Not Found"),
+        "the model API refused with 404: Not Found; check the agent's `baseUrl` and its model: codex adds `/responses` to the \
+         `baseUrl`, which therefore ends with `/v1` at most APIs, and claude adds `/v1/messages`"
+    );
+    assert_eq!(
+        stop("not_found_error", "model: claude-x"),
+        "the model API refused with 404: model: claude-x; check the agent's model"
+    );
+}
+
+#[test]
+fn a_gateways_own_limit_is_nobodys_fault_and_what_keeps_attempts_from_it_is_no_matter_of_model_and_key() {
     let limit = refused(
         400,
         "gateway_limit_reached",
-        "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used",
+        "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used; raise it",
     )
     .verdict();
     assert_eq!(limit.outcome, Outcome::Invalid(InvalidCause::Limit));
-    assert!(matches!(&limit.next, Next::StopDispatch(message) if message.contains("raise it there")));
-    let token = refused(401, "lease_token_refused", "the lease token has expired").verdict();
-    assert_eq!(token.outcome, INVALID_MODEL);
-    assert!(
-        matches!(&token.next, Next::StopDispatch(message) if message.contains("tokenKey") && !message.contains("agent's key")),
-        "{:?}",
-        token.next
+    assert_eq!(
+        limit.next,
+        Next::StopDispatch(
+            "the gateway asks no model any more: limits.maxTokens is reached: 50 of 50 tokens are used; raise it, and go on with \
+             --resume"
+                .to_owned()
+        )
     );
+    for (status, code, message, expected) in [
+        (
+            401,
+            "lease_token_refused",
+            "the lease token has expired",
+            "the gateway lets no attempt through: the lease token has expired; give run.gateway.tokenKey and the gateway's tokenKey the \
+             same value, and see that both clocks are right",
+        ),
+        (
+            400,
+            "gateway_entry_refused",
+            "the gateway has no model entry `x`",
+            "the gateway lets no attempt through: the gateway has no model entry `x`; name one that is there and speaks the agent's \
+             API in its `gatewayModel`, or add it to `models` of the gateway's config",
+        ),
+    ] {
+        let verdict = refused(status, code, message).verdict();
+        assert_eq!(verdict.outcome, INVALID_MACHINERY, "{code}");
+        assert_eq!(verdict.reason, expected);
+        assert_eq!(verdict.next, Next::StopDispatch(expected.to_owned()));
+    }
+    let gone = refused(
+        0,
+        "gateway_unreachable",
+        "the gateway could not be reached: connection refused",
+    )
+    .verdict();
+    assert_eq!(gone.outcome, INVALID_MACHINERY);
+    assert_eq!(
+        gone.reason,
+        "the gateway could not be reached: connection refused; start it (`mcproctor gateway`), or correct run.gateway.url"
+    );
+    assert_eq!(gone.next, Next::Again { slower: Some(0) });
 }
 
 #[test]
@@ -576,6 +627,7 @@ fn lost_after(expected: &str, calls: &[&str]) -> Verdict {
         calls: &attempt.conversation.calls,
         turns: &attempt.conversation.turns,
         traffic: &attempt.conversation.traffic,
+        cost_usd: None,
         requests: &attempt.conversation.requests,
     };
     let expectations = check(&TestCaseRecord::from(&cases[0]), &observed);

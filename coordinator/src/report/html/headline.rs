@@ -250,7 +250,11 @@ fn servers(run: &RunRecord, figures: &Figures) -> String {
 
 /// What a reader has to know before trusting any figure.
 fn notices(run: &RunRecord, figures: &Figures) -> Vec<String> {
-    let mut notices = run.notices.clone();
+    let stopped = run
+        .stopped
+        .iter()
+        .map(|why| format!("The run was stopped before its end: {why}"));
+    let mut notices: Vec<String> = stopped.chain(run.notices.iter().cloned()).collect();
     for agent in run.agents.iter().filter(|agent| agent.own_login) {
         notices.push(format!("{}: own login, not isolated.", agent.name));
     }

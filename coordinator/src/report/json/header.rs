@@ -41,6 +41,8 @@ pub(super) struct RunView<'a> {
     servers: Vec<ServerView<'a>>,
     test_cases: Vec<TestCaseView<'a>>,
     graded_from: Option<&'a str>,
+    /// Why it was stopped before its end.
+    stopped: Option<&'a str>,
     notices: &'a [String],
     /// Who gives a second opinion; `null` in a run without a judge.
     judge: Option<&'a JudgeRecord>,
@@ -200,6 +202,7 @@ impl<'a> RunView<'a> {
                 })
                 .collect(),
             graded_from: run.graded_from.as_ref().map(RunId::as_str),
+            stopped: run.stopped.as_deref(),
             notices: &run.notices,
             judge: run.judge.as_ref(),
             thresholds: ThresholdsView::of(data, figures),

@@ -72,6 +72,9 @@ fn head(data: &dyn RunData, figures: &Figures) -> String {
         total.invalid(),
         run.total_iterations().saturating_sub(total.total()) + total.aborted,
     );
+    if let Some(why) = &run.stopped {
+        head += &format!("\n**Stopped before its end:** {}\n", code(why, 600));
+    }
     let attempts = figures.total.attempts.server_fault_rate();
     if attempts.range.is_some() {
         head += &format!("\nAttempts lost to the server: {}.\n", RateView::of(attempts).sentence);

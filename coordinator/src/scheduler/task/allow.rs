@@ -82,12 +82,26 @@ impl Task {
     /// A limit is reached: nothing runs and nothing more is given out.
     pub(super) fn on_out_of_budget(&mut self, limit: Limit, spent: Limit) {
         self.finished.limit_reached = true;
-        self.stop_because(format!(
-            "{} is reached: of {limit} {spent} are used, and what is left is less than one attempt usually takes; \
-             raise it and go on with --resume",
-            limit.key()
-        ));
+        self.stop_because(out_of_budget(limit, spent));
     }
+}
+
+/// Why nothing more is given out.
+fn out_of_budget(limit: Limit, spent: Limit) -> String {
+    let over = match (limit, spent) {
+        (Limit::Tokens { tokens: most }, Limit::Tokens { tokens }) => tokens > most,
+        (Limit::Cost { usd: most }, Limit::Cost { usd }) => usd > most,
+        _ => false,
+    };
+    let key = limit.key();
+    let how = if over {
+        format!("{key} is exceeded: {spent} were used of {limit}, because requests that had begun were not cut off")
+    } else {
+        format!(
+            "{key} is reached: {spent} of {limit} were used, and what is left is less than one attempt usually takes"
+        )
+    };
+    format!("{how}; raise it and go on with --resume")
 }
 
 /// The time between two requests of a worker that has so many of all places.
@@ -99,7 +113,24 @@ fn interval(per_minute: u32, (own, all): (u32, u32)) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::interval;
+    use super::{interval, out_of_budget};
+    use crate::limits::Limit;
+
+    #[test]
+    fn a_limit_that_is_reached_is_told_from_one_that_open_requests_went_past() {
+        let tokens = |tokens| Limit::Tokens { tokens };
+        assert_eq!(
+            out_of_budget(tokens(100), tokens(90)),
+            "run.limits.maxTokens is reached: 90 tokens of 100 tokens were used, and what is left is less than one attempt usually \
+             takes; raise it and go on with --resume"
+        );
+        let cost = |usd| Limit::Cost { usd };
+        assert_eq!(
+            out_of_budget(cost(1.0), cost(1.25)),
+            "run.limits.maxCostUsd is exceeded: $1.25 were used of $1.00, because requests that had begun were not cut off; raise it \
+             and go on with --resume"
+        );
+    }
 
     #[test]
     fn every_worker_has_its_part_of_the_rate() {

@@ -127,9 +127,10 @@ impl Task {
             return;
         };
         attempt.conversation.take_in(&report);
+        let work = Arc::clone(&self.work);
+        attempt.conversation.cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
         let conversation = &attempt.conversation;
 
-        let work = Arc::clone(&self.work);
         let mut expectations = work
             .run
             .test_case_of(attempt.slot.cell as usize)
@@ -166,8 +167,7 @@ impl Task {
         }
         self.tell_of_loading(slot.cell as usize, &attempt.conversation.traffic);
         let said = std::mem::take(&mut attempt.asked.said);
-        let cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
-        let record = Box::new(record_of(attempt, report, verdict, expectations, cost_usd, last));
+        let record = Box::new(record_of(attempt, report, verdict, expectations, last));
         self.storing.insert(lease.attempt.clone());
         let (store, stored) = (self.store.clone(), self.stored.clone());
         let run = self.work.run.id.clone();
@@ -239,7 +239,6 @@ fn record_of(
     report: AttemptReport,
     verdict: Verdict,
     expectations: Vec<ExpectationResult>,
-    cost_usd: Option<f64>,
     last: bool,
 ) -> AttemptRecord {
     let conversation = attempt.conversation;
@@ -260,7 +259,7 @@ fn record_of(
         expectations,
         exposures: conversation.exposures,
         traffic: conversation.traffic,
-        cost_usd,
+        cost_usd: conversation.cost_usd,
         evidence: report.evidence,
     }
 }

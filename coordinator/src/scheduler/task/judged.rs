@@ -65,6 +65,7 @@ impl Task {
             return Some(last);
         };
         attempt.conversation.take_in(&last.report);
+        attempt.conversation.cost_usd = work.prices.cost_of(&attempt.conversation.traffic);
         if !says_something(case, &attempt.conversation, &last) {
             return Some(last);
         }

@@ -27,14 +27,13 @@ impl Task {
         };
         let rated = self.work.limits.requests_per_minute.is_some();
         let lasts = longest(self.work.turn_timeout, max_turns, rated).as_secs();
-        let now_unix_s = u64::try_from(self.clock.now_unix_ms() / 1_000).unwrap_or(0);
         let token = gateway.token_key.sign(&Claims {
             run: self.work.run.id.clone(),
             lease: lease.clone(),
             model: model.clone(),
             tokens: allowance.tokens,
             cost: allowance.cost,
-            expires_at_unix_s: now_unix_s.saturating_add(lasts),
+            expires_at_unix_s: self.clock.now_unix_s().saturating_add(lasts),
         });
         agent.credential = Credential::ApiKey(token);
         agent

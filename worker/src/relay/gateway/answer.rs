@@ -13,9 +13,10 @@ use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use mcproctor_proto::allowance::Allowance;
 use mcproctor_proto::lease_token::{Claims, TokenKey};
-use mcproctor_proto::traffic::TOKEN_REFUSED;
+use mcproctor_proto::traffic::{ENTRY_REFUSED, TOKEN_REFUSED};
+use serde_json::json;
 
-use super::super::endpoint::Dialect;
+use super::super::endpoint::{Dialect, Purpose, purpose};
 use super::super::forward::{Content, Forward, Route};
 use super::super::pace::{Pace, Row};
 use super::super::purse::Purse;
@@ -41,12 +42,36 @@ pub(super) struct Desk {
     pub(super) refused: AtomicU64,
 }
 
+/// Why a request is not let in.
+struct Denied {
+    code: &'static str,
+    /// For whoever asked; without the token.
+    why: String,
+}
+
+impl Denied {
+    fn token(why: impl Into<String>) -> Self {
+        Self {
+            code: TOKEN_REFUSED,
+            why: why.into(),
+        }
+    }
+
+    fn entry(why: String) -> Self {
+        Self {
+            code: ENTRY_REFUSED,
+            why,
+        }
+    }
+}
+
 impl Desk {
     /// Answers one request.
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Response<Content>, Infallible> {
         Ok(match (request.method(), request.uri().path()) {
             (&Method::GET | &Method::HEAD, "/healthz") => plain(StatusCode::OK, "text/plain", "ok\n".to_owned()),
             (&Method::GET, "/usage") => self.usage(request.headers()),
+            (&Method::GET, "/lease") => self.lease(&request),
             _ => self.relay(request).await,
         })
     }
@@ -60,42 +85,83 @@ impl Desk {
         }
     }
 
-    /// A request for a model. Whatever it shows as a credential is dropped on the way out.
-    async fn relay(&self, request: Request<Incoming>) -> Response<Content> {
-        match self.admit(request.headers()) {
-            Ok(forward) => forward.pass(request).await,
-            Err(why) => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                let refusal = Refusal {
-                    status: StatusCode::UNAUTHORIZED,
-                    kind: "authentication_error",
-                    code: Some(TOKEN_REFUSED),
-                    message: &why,
-                };
-                refusal.reply(spoken(&request)).map(Either::Right)
+    /// What a token is good for. No model is asked, and no account is opened.
+    fn lease(&self, request: &Request<Incoming>) -> Response<Content> {
+        match self.entry(request.headers()) {
+            Ok((claims, route)) => {
+                let answer = json!({
+                    "entry": claims.model,
+                    "api": route.dialect.name(),
+                    "limitReached": self.purse.shut().map(|shut| shut.to_string()),
+                });
+                plain(StatusCode::OK, "application/json", answer.to_string())
             }
+            Err(denied) => self.deny(&denied, request),
         }
     }
 
-    /// Reads the token; without one that is good nothing goes out. The error says why, without the token.
-    fn admit(&self, headers: &HeaderMap) -> Result<Forward, String> {
-        let token = shown(headers).ok_or("a lease token is missing")?;
-        let now_unix_s = (self.now_unix_s)();
+    /// A request for a model. Whatever it shows as a credential is dropped on the way out.
+    async fn relay(&self, request: Request<Incoming>) -> Response<Content> {
+        match self.admit(&request) {
+            Ok(forward) => forward.pass(request).await,
+            Err(denied) => self.deny(&denied, &request),
+        }
+    }
+
+    fn deny(&self, denied: &Denied, request: &Request<Incoming>) -> Response<Content> {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        let (status, kind) = match denied.code {
+            TOKEN_REFUSED => (StatusCode::UNAUTHORIZED, "authentication_error"),
+            // Neither agent sends a request again that was answered so.
+            _ => (StatusCode::BAD_REQUEST, "invalid_request_error"),
+        };
+        let refusal = Refusal {
+            status,
+            kind,
+            code: Some(denied.code),
+            message: &denied.why,
+        };
+        refusal.reply(spoken(request)).map(Either::Right)
+    }
+
+    /// Reads the token, and finds the entry that it names.
+    fn entry(&self, headers: &HeaderMap) -> Result<(Claims, &Arc<Route>), Denied> {
+        let token = shown(headers).ok_or_else(|| Denied::token("a lease token is missing"))?;
         let claims = self
             .token_key
-            .read(token, now_unix_s)
-            .map_err(|error| error.to_string())?;
-        let route = self.routes.get(&claims.model).ok_or_else(|| {
+            .read(token, (self.now_unix_s)())
+            .map_err(|error| Denied::token(error.to_string()))?;
+        match self.routes.get(&claims.model) {
+            Some(route) => Ok((claims, route)),
             // The name is the coordinator's own: the signature has been checked.
-            format!("the gateway has no model entry `{}`", claims.model)
-        })?;
+            None => Err(Denied::entry(format!(
+                "the gateway has no model entry `{}`",
+                claims.model
+            ))),
+        }
+    }
+
+    /// Without a token that is good nothing goes out.
+    fn admit(&self, request: &Request<Incoming>) -> Result<Forward, Denied> {
+        let (claims, route) = self.entry(request.headers())?;
+        let asks = |dialect| purpose(dialect, request.method(), request.uri().path());
+        let other = Dialect::ALL.into_iter().find(|dialect| *dialect != route.dialect);
+        if asks(route.dialect).is_none() && other.and_then(asks) == Some(Purpose::Completion) {
+            return Err(Denied::entry(format!(
+                "the gateway's model entry `{}` speaks the API `{}`, and `{}` was asked",
+                claims.model,
+                route.dialect.name(),
+                other.map_or("another one", Dialect::name)
+            )));
+        }
         let open = || (Ledger::new(SILENCE, now()), Purse::of_attempt(&allowance(&claims)));
-        let account = self
-            .leases
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .account_of(&claims, now_unix_s, open);
-        let account = account.map_err(|Superseded| "the attempt was given out anew, so this lease has ended")?;
+        let account =
+            self.leases
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .account_of(&claims, (self.now_unix_s)(), open);
+        let account =
+            account.map_err(|Superseded| Denied::token("the attempt was given out anew, so this lease has ended"))?;
         Ok(Forward {
             refused: Arc::default(),
             route: Arc::clone(route),

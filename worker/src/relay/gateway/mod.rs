@@ -4,6 +4,7 @@
 //! on as a relay does; what is used it counts by attempt and in all.
 
 mod answer;
+mod ask;
 mod error;
 mod leases;
 mod listen;
@@ -11,6 +12,7 @@ mod options;
 mod server;
 mod told;
 
+pub use ask::{LetIn, NotLetIn, ask_gateway};
 pub use error::GatewayError;
 pub use options::{GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};
 pub use server::Gateway;

@@ -17,7 +17,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{KEY, connect, read_to_end, read_until, reply, settled, upstream};
 use crate::relay::{
-    Dialect, Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, Relay, RelayOptions,
+    Dialect, Gateway, GatewayError, GatewayLimits, GatewayModel, GatewayOptions, GatewayTls, LetIn, Relay,
+    RelayOptions, ask_gateway,
 };
 
 mod slow;
@@ -259,6 +260,17 @@ async fn no_token_that_is_not_good_gets_anything_out_and_the_refusal_has_the_dia
             expires_at_unix_s: NOW,
             ..claims(entry)
         };
+        let other = if dialect == Dialect::Anthropic {
+            (
+                "openai",
+                "entry `openai` speaks the API `openai`, and `anthropic` was asked",
+            )
+        } else {
+            (
+                "anthropic",
+                "entry `anthropic` speaks the API `anthropic`, and `openai` was asked",
+            )
+        };
         for (token, why) in [
             (String::new(), "lease token"),
             (KEY.to_owned(), "this is no lease token"),
@@ -269,27 +281,91 @@ async fn no_token_that_is_not_good_gets_anything_out_and_the_refusal_has_the_dia
             ),
             (token(&expired), "the lease token has expired"),
             (token(&claims("gone")), "no model entry `gone`"),
+            (token(&claims(other.0)), other.1),
         ] {
             let (head, body) = bed.refused(dialect, &token, path).await;
-            assert!(head.starts_with("HTTP/1.1 401 "), "{head}");
+            let (status, kind, code) = if why.contains("entry") {
+                ("400", "invalid_request_error", "gateway_entry_refused")
+            } else {
+                ("401", "authentication_error", "lease_token_refused")
+            };
+            assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
             assert!(
                 body["error"]["message"].as_str().unwrap().contains(why),
                 "{why}: {body}"
             );
-            assert_eq!(body["error"]["type"], "authentication_error");
-            let code = match dialect {
+            assert_eq!(body["error"]["type"], kind);
+            let told = match dialect {
                 Dialect::Anthropic => {
                     assert_eq!(body["type"], "error");
                     &body["error"]["details"]["error_code"]
                 }
                 Dialect::OpenAi => &body["error"]["code"],
             };
-            assert_eq!(code, "lease_token_refused");
+            assert_eq!(told, code);
             assert!(token.is_empty() || !body.to_string().contains(&token), "{body}");
         }
     }
-    assert_eq!(bed.usage().await["refusedTokens"], 12);
+    assert_eq!(bed.usage().await["refusedTokens"], 14);
     assert_eq!(bed.usage().await["attempts"], json!([]));
+}
+
+/// What a gateway says of a token that it was asked about with this key.
+async fn asked(url: &str, key: &str, entry: &str) -> Result<LetIn, String> {
+    let token = TokenKey::new(key.to_owned().into()).unwrap().sign(&claims(entry));
+    ask_gateway(&url.parse().unwrap(), None, &token)
+        .await
+        .map_err(|error| format!("{error:?}"))
+}
+
+#[tokio::test]
+async fn what_a_token_is_good_for_is_told_without_asking_a_model() {
+    let bed = Bed::new(GatewayLimits {
+        max_tokens: Some(0),
+        ..GatewayLimits::default()
+    })
+    .await;
+    let url = format!("http://{}/", bed.gateway.address());
+    let let_in = asked(&url, TOKEN_KEY, "openai").await.unwrap();
+    assert_eq!(let_in.api, Dialect::OpenAi);
+    assert_eq!(
+        let_in.limit_reached.as_deref(),
+        Some("limits.maxTokens is reached: 0 of 0 tokens are used; raise it in the gateway's config")
+    );
+    assert_eq!(bed.usage().await["attempts"], json!([]), "no account was opened");
+    let unanswered = tokio::time::timeout(Duration::from_millis(30), bed.api.accept()).await;
+    assert!(unanswered.is_err(), "the API was asked");
+
+    let refused = asked(&url, "another-key-another-key-another-key", "openai").await;
+    assert_eq!(
+        refused.unwrap_err(),
+        "Token(\"the lease token was not signed with this gateway's key\")"
+    );
+    let refused = asked(&url, TOKEN_KEY, "gone").await;
+    assert_eq!(refused.unwrap_err(), "Entry(\"the gateway has no model entry `gone`\")");
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let closed = asked(&format!("http://{closed}"), TOKEN_KEY, "openai")
+        .await
+        .unwrap_err();
+    assert!(
+        closed.starts_with("Unreachable(") && closed.contains("refused"),
+        "{closed}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_gateway_is_told_from_one() {
+    let (other, url) = upstream().await;
+    let answering = async {
+        let (mut stream, _) = other.accept().await.unwrap();
+        read_until(&mut stream, "\r\n\r\n").await;
+        stream
+            .write_all(&reply("200 OK", JSON, b"{\"ok\":true}"))
+            .await
+            .unwrap();
+    };
+    let (answer, ()) = tokio::join!(asked(&url, TOKEN_KEY, "openai"), answering);
+    assert_eq!(answer.unwrap_err(), "NoGateway(200)");
 }
 
 #[tokio::test]
@@ -361,13 +437,7 @@ async fn a_lease_that_was_given_out_anew_ends_the_older_one_but_not_what_it_had_
 async fn a_good_token_opens_the_endpoints_of_its_model_and_nothing_else() {
     let bed = Bed::new(GatewayLimits::default()).await;
     let anthropic = token(&claims("anthropic"));
-    for path in [
-        "/v1/files",
-        "/v1/responses",
-        "/v1/organizations/api_keys",
-        "/",
-        "/v1/messages/../files",
-    ] {
+    for path in ["/v1/files", "/v1/organizations/api_keys", "/", "/v1/messages/../files"] {
         let (head, _) = bed.refused(Dialect::Anthropic, &anthropic, path).await;
         assert!(head.starts_with("HTTP/1.1 404 "), "{path}: {head}");
     }

@@ -57,7 +57,7 @@ fn try_it() -> Result<PathBuf, Unavailable> {
     match ask(&mut command, PATIENCE) {
         Ok(answer) if answer.status.success() => Ok(program),
         Ok(answer) => Err(Unavailable::new(
-            format!("`bwrap` does not work here: {}", reason(&answer)),
+            format!("`bwrap` does not work here: {}", last_words(&answer)),
             "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0; in a \
              container also an unmasked /proc), or use `landlock`",
         )),
@@ -68,11 +68,10 @@ fn try_it() -> Result<PathBuf, Unavailable> {
     }
 }
 
-/// What it said, or else how it ended.
-fn reason(answer: &Answer) -> String {
-    if answer.stderr.is_empty() {
-        answer.status.to_string()
-    } else {
-        answer.stderr.clone()
+/// What it said, or, of one that said nothing, how it ended.
+fn last_words(answer: &Answer) -> String {
+    match answer.stderr.trim() {
+        "" => format!("it said nothing, and ended with {}", answer.status),
+        said => said.to_owned(),
     }
 }
