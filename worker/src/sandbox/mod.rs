@@ -40,6 +40,7 @@ mod secrecy;
 mod shortage;
 mod spec;
 mod tail;
+mod tally;
 mod tree;
 mod view;
 mod wall;

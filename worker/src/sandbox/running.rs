@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use mcproctor_proto::assignment::Resources;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use super::counted::{Counted, Counters, Event};
+use super::counted::Counters;
 use super::end::{Output, ProcessEnd};
 use super::error::SandboxError;
 use super::limits::DiskWatch;
 use super::shortage::Shortage;
 use super::spec::{Limits, OutputFiles, Spec};
 use super::tail::{self, LINE_LIMIT, Tail};
+use super::tally::{Ending, Tally, Told};
 use super::tree::Marks;
 use super::word::{Listener, Word};
 
@@ -47,10 +47,7 @@ pub struct RunningProcess {
     state: State,
     killed: bool,
     output_fault: Option<String>,
-    memory_kills: Counted,
-    /// Whether that counts in a group of the program's own.
-    own_memory: bool,
-    processes_refused: Option<Counted>,
+    tally: Tally,
     /// Hears what the sandbox has to say.
     listener: Option<Listener>,
     disk: Option<DiskWatch>,
@@ -100,15 +97,7 @@ impl RunningProcess {
             .metadata()
             .map_err(|error| file_error(&files.stderr, error))?
             .len();
-        let Counters {
-            memory_kills: own_memory,
-            processes_refused,
-        } = watched.counters;
-        let memory_kills = match &own_memory {
-            Some(file) => Counted::of(Event::MemoryKill, file),
-            None => Counted::here(Event::MemoryKill),
-        };
-        let processes_refused = processes_refused.map(|file| Counted::of(Event::ProcessRefused, &file));
+        let tally = Tally::begin(watched.counters);
         let begun = Instant::now();
         let mut child = command
             .stdout(stdout_file)
@@ -143,9 +132,7 @@ impl RunningProcess {
             state: State::Running,
             killed: false,
             output_fault: None,
-            memory_kills,
-            own_memory: own_memory.is_some(),
-            processes_refused,
+            tally,
             listener: watched.listener,
             disk: watched.disk,
             overuse: None,
@@ -276,31 +263,6 @@ impl RunningProcess {
         self.killed || self.overuse.is_some() || self.output_fault.is_some()
     }
 
-    /// What it had too little of, from what the kernel counted here and what was `told` of that by whoever stands between.
-    fn shortage(&self, code: Option<i32>, signal: Option<i32>, told: Told) -> Option<Shortage> {
-        // What the agent got over is held against nobody.
-        if code == Some(0) {
-            return None;
-        }
-        let Resources {
-            memory_bytes,
-            processes,
-            ..
-        } = self.limits.resources;
-        let counted = self.memory_kills.has_grown();
-        if told.out_of_memory || self.own_memory && counted {
-            return Some(Shortage::Memory { limit: memory_bytes });
-        }
-        // A group that is shared may count what has nothing to do with this program, unless that was killed itself.
-        if counted && !self.ended_by_us() && ended_by_a_kill(code, signal) {
-            return Some(Shortage::Memory { limit: None });
-        }
-        let refused = self.processes_refused.as_ref().is_some_and(Counted::has_grown);
-        (told.out_of_processes || refused)
-            .then_some(processes?)
-            .map(|limit| Shortage::Processes { limit })
-    }
-
     async fn end(&mut self, status: ExitStatus, duration: Duration) -> ProcessEnd {
         if let Some(writer) = self.stdin.take() {
             writer.abort();
@@ -331,7 +293,12 @@ impl RunningProcess {
             Some(Word::Failed(reason)) => (status.code(), status.signal(), 0, Some(reason)),
             None => (status.code(), status.signal(), 0, self.silence(status)),
         };
-        let short_of = overuse.or_else(|| self.shortage(code, signal, told));
+        let ending = Ending {
+            code,
+            signal,
+            by_us: self.ended_by_us(),
+        };
+        let short_of = overuse.or_else(|| self.tally.shortage(&self.limits.resources, ending, told));
         ProcessEnd {
             code,
             signal,
@@ -363,18 +330,6 @@ impl Drop for RunningProcess {
         }
         self.marks.kill_all();
     }
-}
-
-/// What whoever stands between says of what the kernel counted where the program was.
-#[derive(Clone, Copy, Debug, Default)]
-struct Told {
-    out_of_memory: bool,
-    out_of_processes: bool,
-}
-
-/// Whether SIGKILL ended it, or a shell reports that of its child.
-fn ended_by_a_kill(code: Option<i32>, signal: Option<i32>) -> bool {
-    signal == Some(9) || code == Some(128 + 9)
 }
 
 fn open(path: &Path) -> io::Result<File> {
