@@ -69,7 +69,8 @@ fn what_was_not_told_stays_charged_and_is_said_to_be_an_estimate() {
     let shut = purse.shut().unwrap();
     assert_eq!(
         shut.to_string(),
-        "limits.maxTokens is reached: 100 of 100 tokens are used, 70 of them the most that answers may have used which did not tell"
+        "limits.maxTokens is reached: 100 of 100 tokens are used, 70 of them the most that answers may have used which did not tell; \
+         raise it in the gateway's config"
     );
     purse.with_tally(|tally| assert_eq!((tally.tokens().total(), tally.without_usage()), (30, 2)));
 }
