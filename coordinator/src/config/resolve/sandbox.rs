@@ -12,8 +12,8 @@ use crate::yaml::{Number, Problems, Text};
 
 /// An agent's program alone takes some 300 MB.
 const MEMORY_MB: RangeInclusive<u32> = 64..=16_000_000;
-/// The command lines of agents start some fifty threads.
-const PROCESSES: RangeInclusive<u32> = 16..=1_000_000;
+/// The command lines of agents have up to 55 processes and threads at once on two processors, and more on more.
+const PROCESSES: RangeInclusive<u32> = 128..=1_000_000;
 const CPUS: RangeInclusive<u32> = 1..=4_096;
 const DISK_MB: RangeInclusive<u32> = 1..=1_000_000_000;
 

@@ -81,12 +81,12 @@ fn an_own_login_is_in_process_only() {
 
 #[test]
 fn what_an_attempt_may_use_is_read() {
-    let run = "sandbox: {level: landlock, memoryMb: 512, processes: 100, cpus: 2, diskMb: 3}";
+    let run = "sandbox: {level: landlock, memoryMb: 512, processes: 200, cpus: 2, diskMb: 3}";
     let sandbox = config(run, KEYS).run.sandbox;
     assert_eq!(sandbox.level, Some(Landlock));
     let expected = Resources {
         memory_bytes: Some(512 << 20),
-        processes: Some(100),
+        processes: Some(200),
         cpus: Some(2),
         disk_bytes: Some(3 << 20),
     };
