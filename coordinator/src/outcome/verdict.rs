@@ -298,7 +298,9 @@ fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
         return None;
     }
     let reason = refusal_in_words(refusal);
-    let (cause, reason) = if refusal.code.as_deref() == Some(GATEWAY_UNREACHABLE) {
+    // No API's own word: only what could not be reached has no status.
+    let no_gateway = refusal.status == 0 && refusal.code.as_deref() == Some(GATEWAY_UNREACHABLE);
+    let (cause, reason) = if no_gateway {
         let remedy = remedies::gateway_way(&refusal.message);
         (InvalidCause::Machinery, format!("{reason}; {remedy}"))
     } else {

@@ -171,28 +171,58 @@ fn meets(reached: Option<f64>, threshold: Share) -> bool {
     reached.is_some_and(|reached| reached >= threshold.get() - 1e-12)
 }
 
+/// A sentence about a threshold that was not reached, the name of the test case in it apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortfallSentence<'a> {
+    /// What stands before the name, or all that stands before the figures.
+    pub before: String,
+    /// The test case; `None` where it is about the suite.
+    pub test_case: Option<&'a str>,
+    /// What stands after it.
+    pub after: String,
+}
+
+impl Shortfall {
+    /// The sentence in parts, for those who show the name in a way of its own.
+    pub fn sentence(&self) -> ShortfallSentence<'_> {
+        let of = if self.test_case.is_some() {
+            "test case "
+        } else {
+            "suite"
+        };
+        let invalid = match self.counted_as_failed {
+            0 => String::new(),
+            invalid => format!(" ({invalid} invalid counted as failed)"),
+        };
+        let reached = match (self.reached, self.on) {
+            (None, _) => "too few for a rate".to_owned(),
+            (Some(reached), Measure::Rate) => format!("a rate of {:.1}%", reached * 100.0),
+            (Some(reached), Measure::LowerEnd) => format!("the range's lower end is {:.1}%", reached * 100.0),
+        };
+        ShortfallSentence {
+            before: format!("agent {}, {of}", self.agent),
+            test_case: self.test_case.as_deref(),
+            after: format!(
+                ": {} of {} passed{invalid}, {reached}; the threshold is {}",
+                self.count.passed(),
+                self.count.total(),
+                self.threshold
+            ),
+        }
+    }
+}
+
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = match &self.test_case {
-            Some(case) => format!("test case `{case}`"),
-            None => "suite".to_owned(),
-        };
-        write!(
-            f,
-            "agent {}, {of}: {} of {} passed",
-            self.agent,
-            self.count.passed(),
-            self.count.total()
-        )?;
-        if self.counted_as_failed > 0 {
-            write!(f, " ({} invalid counted as failed)", self.counted_as_failed)?;
+        let ShortfallSentence {
+            before,
+            test_case,
+            after,
+        } = self.sentence();
+        match test_case {
+            Some(case) => write!(f, "{before}`{case}`{after}"),
+            None => write!(f, "{before}{after}"),
         }
-        match (self.reached, self.on) {
-            (None, _) => write!(f, ", too few for a rate")?,
-            (Some(reached), Measure::Rate) => write!(f, ", a rate of {:.1}%", reached * 100.0)?,
-            (Some(reached), Measure::LowerEnd) => write!(f, ", the range's lower end is {:.1}%", reached * 100.0)?,
-        }
-        write!(f, "; the threshold is {}", self.threshold)
     }
 }
 

@@ -4,6 +4,6 @@ mod decide;
 mod model;
 mod share;
 
-pub use decide::{Counts, Shortfall, out_of_reach, shortfalls};
+pub use decide::{Counts, Shortfall, ShortfallSentence, out_of_reach, shortfalls};
 pub use model::{Measure, Thresholds};
 pub use share::{BadShare, Share};

@@ -14,8 +14,11 @@ pub(super) enum Admission {
     Forward,
     /// It did not come from this machine, or a web page of elsewhere sent it: 403.
     Forbidden,
-    /// It asks for something that is not the MCP endpoint, such as OAuth metadata: 404.
-    NotFound,
+    /// It asks for something that is not the MCP endpoint: 404.
+    NotFound {
+        /// Whether clients of MCP ask for it by themselves, whatever their agent is up to: how to log in.
+        on_its_own: bool,
+    },
 }
 
 /// Paths beside the MCP path that one announcement or another opened.
@@ -71,8 +74,20 @@ impl Gate {
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
                 .contains(path);
-        if known { Admission::Forward } else { Admission::NotFound }
+        if known {
+            Admission::Forward
+        } else {
+            Admission::NotFound {
+                on_its_own: looks_for_a_login(path),
+            }
+        }
     }
+}
+
+/// Whether it is metadata of a login (RFC 8414 and RFC 9728), or one of the endpoints that stand in where there is none (MCP
+/// 2025-03-26, Authorization, "Fallbacks for Servers without Metadata Discovery").
+fn looks_for_a_login(path: &str) -> bool {
+    path.contains("/.well-known/") || ["/authorize", "/token", "/register"].contains(&path)
 }
 
 fn is_loopback(authority: &Authority) -> bool {
@@ -110,15 +125,17 @@ mod tests {
         let gate = Gate::new("/mcp");
         let host = [("host", "127.0.0.1:8080")];
         assert_eq!(admit(&gate, "/mcp?a=b", &host), Admission::Forward);
-        for path in [
-            "/",
-            "/mcp/",
-            "/MCP",
-            "/.well-known/oauth-authorization-server",
-            "/register",
-            "/messages?id=1",
+        for (path, on_its_own) in [
+            ("/", false),
+            ("/mcp/", false),
+            ("/MCP", false),
+            ("/.well-known/oauth-authorization-server", true),
+            ("/mcp/.well-known/openid-configuration", true),
+            ("/register", true),
+            ("/register/admin", false),
+            ("/messages?id=1", false),
         ] {
-            assert_eq!(admit(&gate, path, &host), Admission::NotFound, "{path}");
+            assert_eq!(admit(&gate, path, &host), Admission::NotFound { on_its_own }, "{path}");
         }
         assert!(gate.open("/messages"));
         assert_eq!(admit(&gate, "/messages?id=1", &host), Admission::Forward);

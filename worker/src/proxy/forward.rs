@@ -26,12 +26,6 @@ use super::upstream::{Connector, Link, SendError, reason};
 use crate::refused::Refused;
 use mcproctor_proto::redact::Redactor;
 
-/// Whether a client of MCP asks for this by itself, to find out how to log in: metadata (RFC 8414 and RFC 9728), or the
-/// endpoints that stand in where there is none (MCP 2025-03-26, Authorization, "Fallbacks for Servers without Metadata Discovery").
-fn looks_for_a_login(path: &str) -> bool {
-    path.contains("/.well-known/") || ["/authorize", "/token", "/register"].contains(&path)
-}
-
 /// What every connection of one proxy shares.
 pub(super) struct Shared {
     pub(super) target: Target,
@@ -85,8 +79,8 @@ impl Pair {
                     "mcproctor: this host or origin may not use the proxy\n",
                 ))
             }
-            Admission::NotFound => {
-                if !looks_for_a_login(request.uri().path()) {
+            Admission::NotFound { on_its_own } => {
+                if !on_its_own {
                     self.shared.refused.note(request.method(), request.uri());
                 }
                 Ok(own(StatusCode::NOT_FOUND, "mcproctor: only the MCP endpoint is here\n"))

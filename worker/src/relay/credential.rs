@@ -5,7 +5,7 @@ use std::fmt;
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use mcproctor_proto::agent::Credential;
-use mcproctor_proto::lease_token::is_lease_token;
+use mcproctor_proto::lease_token::is_token;
 use secrecy::ExposeSecret;
 
 use super::endpoint::Dialect;
@@ -76,10 +76,11 @@ impl Key {
         }
     }
 
-    /// Whether it is a lease token, so that what is asked is a gateway.
+    /// Whether it is a lease token, which only gateways are shown.
     pub(super) fn is_for_a_gateway(&self) -> bool {
-        let secret = self.secret.as_ref().map(ExposeSecret::expose_secret);
-        secret.is_some_and(|secret| is_lease_token(secret.trim()))
+        self.secret
+            .as_ref()
+            .is_some_and(|secret| is_token(secret.expose_secret().trim()))
     }
 
     /// Takes this credential, and whatever looks like one, out of the API's own words.

@@ -138,6 +138,13 @@ impl AgentSection {
     }
 }
 
+impl AgentSection {
+    /// The name in reports: the one that is given, else the kind's.
+    pub(in crate::config) fn shown_name(&self) -> &str {
+        self.name.as_ref().map_or(self.kind.name(), |text| text.value.as_str())
+    }
+}
+
 fn refuse(item: &Option<Item<'_>>, why: &str, problems: &mut Problems) {
     if let Some(item) = item {
         problems.add(item.problem(problems, why).remedy("remove the key"));

@@ -121,10 +121,7 @@ fn refuse_same_names(entries: &[AgentEntry], agents: &[Agent], problems: &mut Pr
     let mut unique = true;
     for entry in entries {
         let AgentEntry::Full(section) = entry else { continue };
-        let name = section
-            .name
-            .as_ref()
-            .map_or(section.kind.name(), |text| text.value.as_str());
+        let name = section.shown_name();
         if agents.iter().filter(|agent| agent.name == name).count() > 1 {
             let (place, path) = match &section.name {
                 Some(text) => (text.place, &text.path),

@@ -124,13 +124,7 @@ fn base_url(url: &Url, api: Dialect) -> String {
 
 fn section_of<'a>(entries: &'a [AgentEntry], name: &str) -> Option<&'a AgentSection> {
     entries.iter().find_map(|entry| match entry {
-        AgentEntry::Full(section) => {
-            let own = section
-                .name
-                .as_ref()
-                .map_or(section.kind.name(), |text| text.value.as_str());
-            (own == name).then_some(section.as_ref())
-        }
+        AgentEntry::Full(section) => (section.shown_name() == name).then_some(section.as_ref()),
         AgentEntry::Named(_) => None,
     })
 }

@@ -22,13 +22,7 @@ pub(super) fn resolve_sandbox(section: &RunSection, problems: &mut Problems) -> 
     let of_agents = entries
         .filter_map(|entry| match entry {
             AgentEntry::Named(_) => None,
-            AgentEntry::Full(agent) => {
-                let name = agent
-                    .name
-                    .as_ref()
-                    .map_or(agent.kind.name(), |text| text.value.as_str());
-                Some((name.to_owned(), agent.sandbox?))
-            }
+            AgentEntry::Full(agent) => Some((agent.shown_name().to_owned(), agent.sandbox?)),
         })
         .collect();
     let Some(sandbox) = &section.sandbox else {

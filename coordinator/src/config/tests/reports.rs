@@ -165,7 +165,7 @@ fn the_ranges_of_sandbox_and_limits_are_those_of_the_documentation() {
     let documented = include_str!("../../../../docs/config.md");
     for (section, key, low, high) in [
         ("sandbox", "memoryMb", 64_u64, 16_000_000_u64),
-        ("sandbox", "processes", 16, 1_000_000),
+        ("sandbox", "processes", 128, 1_000_000),
         ("sandbox", "cpus", 1, 4_096),
         ("sandbox", "diskMb", 1, 1_000_000_000),
         ("limits", "requestsPerMinute", 1, 1_000_000),

@@ -24,6 +24,8 @@ const MOST_MESSAGE: usize = 2_000;
 const MOST_REPLY: usize = 6_000;
 /// Turns shown at most, half of them from each end.
 const TURNS_SHOWN: usize = 20;
+/// Bytes of all turns together at most, roughly; with many turns each has less.
+const MOST_CONVERSATION: usize = 48_000;
 /// Lines of other things at most.
 const MOST_NOTES: usize = 20;
 /// Bytes of one such line at most.
@@ -32,7 +34,10 @@ const MOST_NOTE: usize = 300;
 /// A text without secrets, cut to `most` bytes with a word about what is missing. The beginning and the end are kept.
 pub(super) fn bounded(text: &str, most: usize, redaction: &Redactor) -> String {
     // Secrets first: of one that is cut in two, a part would stay.
-    let text = redaction.text(text.to_owned());
+    cut(redaction.text(text.to_owned()), most)
+}
+
+fn cut(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
@@ -44,9 +49,10 @@ pub(super) fn bounded(text: &str, most: usize, redaction: &Redactor) -> String {
 
 /// The same inside of a list: further lines stand back, so that none of them looks like an entry of ours.
 fn inside(text: &str, most: usize, redaction: &Redactor) -> String {
-    let text = bounded(text, most, redaction);
+    let text = redaction.text(text.to_owned());
     let lines: Vec<&str> = text.split(['\n', '\r', '\u{2028}', '\u{2029}']).collect();
-    lines.join("\n      ")
+    // What stands before each line counts as well: a text may be made of nothing but ends of lines.
+    cut(lines.join("\n      "), most)
 }
 
 /// The calls, a few lines each.
@@ -149,6 +155,7 @@ pub(super) fn conversation(turns: &[Turn], redaction: &Redactor) -> String {
     if turns.is_empty() {
         return "(nothing was said)".to_owned();
     }
+    let share = MOST_CONVERSATION / turns.len().min(TURNS_SHOWN);
     let mut text = String::new();
     for (index, turn) in turns.iter().enumerate() {
         if let Some(missing) = gap(index, turns.len(), TURNS_SHOWN) {
@@ -157,10 +164,10 @@ pub(super) fn conversation(turns: &[Turn], redaction: &Redactor) -> String {
             }
             continue;
         }
-        let message = inside(&turn.prompt, MOST_MESSAGE, redaction);
+        let message = inside(&turn.prompt, MOST_MESSAGE.min(share / 4), redaction);
         let reply = match turn.reply.trim() {
             "" => "(said nothing)".to_owned(),
-            reply => inside(reply, MOST_REPLY, redaction),
+            reply => inside(reply, MOST_REPLY.min(share / 4 * 3), redaction),
         };
         let _ = writeln!(text, "user, turn {}: {message}", index + 1);
         let _ = writeln!(text, "agent, turn {}: {reply}", index + 1);
@@ -281,6 +288,34 @@ mod tests {
             "{shown}"
         );
         assert!(shown.len() < 2 * MOST_CALLS, "{}", shown.len());
+    }
+
+    #[test]
+    fn the_longest_conversation_is_shown_within_its_bounds_from_both_ends() {
+        for filler in ["long ".repeat(10_000), "\n".repeat(50_000)] {
+            let said: Vec<Turn> = (0..500)
+                .map(|index| {
+                    let mut said = turn(index, TurnEnding::AgentError);
+                    said.prompt = format!("ask {index} {filler}");
+                    said.reply = format!("say {index} {filler}end");
+                    said.detail = Some(filler.clone());
+                    said
+                })
+                .collect();
+            let shown = conversation(&said, &Redactor::default());
+            assert!(shown.contains("ask 0 ") && shown.contains("say 499 "), "{shown}");
+            assert!(shown.contains("[480 turns left out]"), "{shown}");
+            assert!(shown.len() < MOST_CONVERSATION * 3 / 2, "{}", shown.len());
+        }
+        let one = turn(0, TurnEnding::Completed);
+        let whole = [Turn {
+            reply: "x".repeat(MOST_REPLY),
+            ..one
+        }];
+        assert!(
+            !conversation(&whole, &Redactor::default()).contains("left out"),
+            "one turn has all its room"
+        );
     }
 
     #[test]

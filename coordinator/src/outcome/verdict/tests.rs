@@ -172,6 +172,8 @@ fn a_model_that_is_overloaded_is_tried_again_more_slowly() {
         (429, "rate_limit_error"),
         (500, "api_error"),
         (529, "overloaded_error"),
+        // An API's own word makes nothing of it a gateway's.
+        (503, "gateway_unreachable"),
         (0, ""),
     ] {
         let verdict = refused(status, code, "busy").verdict();

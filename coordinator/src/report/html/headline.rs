@@ -49,22 +49,11 @@ pub(super) struct MissedView {
 
 impl MissedView {
     fn of(shortfall: &Shortfall) -> Self {
-        let sentence = shortfall.to_string();
-        let parts = shortfall.test_case.as_ref().and_then(|name| {
-            let (before, after) = sentence.split_once(&format!("`{name}`"))?;
-            Some((before.to_owned(), name.clone(), after.to_owned()))
-        });
-        match parts {
-            Some((before, name, after)) => Self {
-                before,
-                test_case: Some(name),
-                after,
-            },
-            None => Self {
-                before: sentence,
-                test_case: None,
-                after: String::new(),
-            },
+        let sentence = shortfall.sentence();
+        Self {
+            test_case: sentence.test_case.map(str::to_owned),
+            before: sentence.before,
+            after: sentence.after,
         }
     }
 }
