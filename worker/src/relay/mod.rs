@@ -5,6 +5,7 @@
 //! learns from a bounded copy. What an attempt may use of its model is held to here: requests wait for their place in the
 //! worker's row, and those of an attempt that has used up its allowance are refused.
 
+mod admit;
 mod asked;
 mod connect;
 mod content;
@@ -26,7 +27,9 @@ mod purse;
 mod refuse;
 mod retry_after;
 mod server;
+mod shut;
 mod spans;
+mod step;
 mod tally;
 mod traffic;
 mod untold;

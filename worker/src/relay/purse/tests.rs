@@ -107,8 +107,7 @@ fn so_many_requests_of_an_attempt_with_a_limit_are_open_and_wait_at_once() {
     drop((open, waiting));
     assert!(limited.wait().is_some() && limited.admit(&asked(1)).is_ok());
     let open: Vec<_> = (0..10 * OPEN).map(|_| free.admit(&asked(1)).unwrap()).collect();
-    let waiting: Vec<_> = (0..10 * WAITING).map(|_| free.wait().unwrap()).collect();
-    drop((open, waiting));
+    drop(open);
 }
 
 #[test]
