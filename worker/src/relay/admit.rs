@@ -10,12 +10,12 @@ use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT};
 use super::errand::Errand;
 use super::failure::shorten;
 use super::forward::{Content, Forward};
+use super::ledger::{End, RequestId};
 use super::overhear::Overheard;
 use super::pace::Place;
 use super::purse::{NoRoom, WAITING};
 use super::refuse::Refusal;
 use super::server::now;
-use super::traffic::{End, RequestId};
 
 /// What an agent is told that has used up what it may.
 const USED_UP: &str = "what this attempt may use of the model is used up (a limit of the evaluation, not of the API)";

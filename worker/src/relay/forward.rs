@@ -17,6 +17,7 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, overrides_method, purpose};
 use super::errand::{Entry, Errand};
 use super::failure::shorten;
+use super::ledger::{End, Ledger};
 use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
@@ -26,7 +27,6 @@ use super::purse::Purse;
 use super::refuse::{MARK, Refusal};
 use super::retry_after::retry_after_ms;
 use super::server::now;
-use super::traffic::{End, Ledger};
 use super::verdict::{Ours, Reading};
 use crate::refused::Refused;
 

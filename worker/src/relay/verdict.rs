@@ -9,8 +9,8 @@ use super::content::Decoder;
 use super::credential::Key;
 use super::endpoint::Dialect;
 use super::failure::{Failure, failure_of, failure_of_body, shorten, text};
+use super::ledger::{End, Told};
 use super::step::{Kind, step};
-use super::traffic::{End, Told};
 use super::usage::Used;
 use crate::sse::Events;
 

@@ -9,7 +9,7 @@ mod leases;
 mod listen;
 mod options;
 mod server;
-mod told;
+mod status;
 
 pub use error::GatewayError;
 pub use options::{GatewayLimits, GatewayModel, GatewayOptions, GatewayTls};

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::traffic::Told;
+use super::super::ledger::Told;
 use super::*;
 
 fn purse(max_tokens: Option<u64>, max_cost_usd: Option<f64>) -> Arc<Purse> {
