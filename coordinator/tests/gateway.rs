@@ -181,6 +181,10 @@ fn slow_real_agents_pass_through_a_gateway_and_the_key_is_nowhere_else() {
     assert_eq!(attempts.len(), 4, "{usage:#}");
     for attempt in attempts {
         assert!(attempt["succeeded"].as_u64().unwrap() >= 2, "{attempt}");
+        assert_eq!(
+            attempt["requestsWithoutUsage"], 0,
+            "both wait for the last word: {attempt}"
+        );
     }
     let told: u64 = results
         .iterations()

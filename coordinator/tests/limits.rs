@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Json;
@@ -256,4 +258,82 @@ fn a_run_whose_limits_turn_out_not_to_be_kept_to_stops_at_the_first_attempt() {
             "it went on"
         );
     }
+}
+
+/// An agent that asks its model with these lines of Python, and a model that answers as `answers` says.
+fn stray(bed: &mut Bed, script: &str, answers: axum::routing::MethodRouter) -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let router = axum::Router::new().route("/v1/chat/completions", answers);
+    runtime.spawn(async move { axum::serve(listener, router).await });
+    let mut agent = bed.command("stray", "python3", &["-c", script, "{model_url}"]);
+    agent["modelApi"] = json!("chatCompletions");
+    agent["baseUrl"] = json!(url);
+    agent["apiKey"] = json!("k");
+    bed.agents(&[agent]);
+    runtime
+}
+
+#[test]
+fn an_agent_that_gives_up_what_it_asks_gets_no_further_than_what_is_set_aside_for_it() {
+    const SCRIPT: &str = "
+import socket, sys, time, urllib.parse
+at = urllib.parse.urlsplit(sys.argv[1])
+body = '{\"model\":\"scripted-1\",\"messages\":[]}'
+request = 'POST %s/chat/completions HTTP/1.1\\r\\nhost: %s\\r\\ncontent-length: %d\\r\\n\\r\\n%s' % (at.path, at.netloc, len(body), body)
+for _ in range(12):
+    asking = socket.create_connection((at.hostname, at.port))
+    asking.sendall(request.encode())
+    asking.settimeout(0.3)
+    try: print(asking.recv(100))
+    except TimeoutError: pass
+    asking.close()
+";
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let never = post(move || async move {
+        counted.fetch_add(1, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+    });
+    let mut bed = bed(3);
+    let _model = stray(&mut bed, SCRIPT, never);
+    bed.config["run"]["limits"] = json!({ "maxTokens": 300_000 });
+    let ran = bed.run(&["--concurrency", "1"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    // 200,000 tokens are set aside, and each request may have used 128,000.
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    let results = bed.results();
+    let reason = each(&results, "/earlierAttempts/0/reason")[0].as_str().unwrap();
+    assert!(
+        reason.contains("2 requests may have used that did not tell"),
+        "{reason}"
+    );
+    assert_eq!(results.total("failed"), 0);
+}
+
+#[test]
+fn an_agent_that_asks_for_a_model_of_its_own_choice_stops_no_run() {
+    const SCRIPT: &str = "
+import sys, urllib.request
+request = urllib.request.Request(sys.argv[1] + '/chat/completions', b'{\"model\":\"nonesuch\",\"messages\":[]}')
+try: urllib.request.urlopen(request)
+except urllib.error.HTTPError as error: print(error.code)
+";
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    // It reads what it is asked before it refuses: a refusal that comes sooner is not the model's.
+    let none = post(move |body: String| async move {
+        assert!(body.contains("nonesuch"));
+        counted.fetch_add(1, Ordering::SeqCst);
+        let no = json!({ "error": { "message": "The model `nonesuch` does not exist", "code": "model_not_found" } });
+        (axum::http::StatusCode::NOT_FOUND, Json(no))
+    });
+    let mut bed = bed(3);
+    let _model = stray(&mut bed, SCRIPT, none);
+    bed.config["run"]["maxAttempts"] = json!(1);
+    let ran = bed.run(&[]);
+    assert!(!ran.stderr.contains("stopped"), "{}", ran.stderr);
+    assert_eq!(asked.load(Ordering::SeqCst), 3, "every iteration was held");
+    assert_eq!(bed.results().total("notRun"), 0);
 }

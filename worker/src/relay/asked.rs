@@ -32,8 +32,8 @@ pub(super) struct Asked {
     output: Option<u64>,
     /// Answers that it asks for.
     answers: Option<u64>,
-    /// Whether it goes on from something that the API keeps, so that its own bytes do not tell how much is read.
-    refers: bool,
+    /// Whether its own bytes do not tell how much is read: it goes on from something that the API keeps, or cannot be decoded.
+    unmeasured: bool,
     /// Whether it was handed to the API in full. What was not cannot have been answered.
     pub(super) delivered: bool,
 }
@@ -49,7 +49,7 @@ impl Asked {
 
     /// The most that it may use, as an estimate. What the API fetches by itself is not in it.
     pub(super) fn most(&self) -> Tokens {
-        let input = if self.refers {
+        let input = if self.unmeasured {
             WINDOW
         } else {
             self.bytes.div_ceil(BYTES_A_TOKEN).min(WINDOW)
@@ -147,6 +147,11 @@ impl Asking {
         walk.feed(piece, |event| reader.take(&event));
     }
 
+    /// It cannot be decoded, or not to its end.
+    pub(super) fn unreadable(&mut self) {
+        self.reader.asked.unmeasured = true;
+    }
+
     /// It was handed over in full.
     pub(super) fn delivered(&mut self) {
         self.reader.asked.delivered = true;
@@ -163,7 +168,7 @@ impl Reader {
         match *event {
             Event::Open { .. } => {
                 self.depth += 1;
-                self.asked.refers |= self.depth == 2 && self.key == Key::Refers;
+                self.asked.unmeasured |= self.depth == 2 && self.key == Key::Refers;
             }
             Event::Close => self.depth = self.depth.saturating_sub(1),
             Event::Key(text) if self.depth == 1 => self.key = Key::of(text, self.form),
@@ -173,7 +178,7 @@ impl Reader {
                     self.asked.two_models |= named.as_deref().is_some_and(|before| before != text);
                     named.get_or_insert_with(|| text.into());
                 }
-                Key::Refers => self.asked.refers = true,
+                Key::Refers => self.asked.unmeasured = true,
                 _ => {}
             },
             Event::Literal(text) if self.depth == 1 => {

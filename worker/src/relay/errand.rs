@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::asked::Asked;
+use super::ledger::{End, Ledger, RequestId, Told};
 use super::meant::Meant;
 use super::purse::Ticket;
 use super::server::now;
-use super::traffic::{End, Ledger, RequestId, Told};
 use super::untold::Used;
 
 /// What both halves of a request share.

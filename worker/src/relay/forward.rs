@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER};
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use mcproctor_proto::traffic::{ATTEMPT_LIMIT, GATEWAY_LIMIT, GATEWAY_UNREACHABLE, ModelRefusal};
+use mcproctor_proto::traffic::{GATEWAY_UNREACHABLE, ModelRefusal};
 
 use super::asked::Form;
 use super::connect::Outbound;
@@ -17,16 +17,16 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, overrides_method, purpose};
 use super::errand::{Entry, Errand};
 use super::failure::shorten;
+use super::ledger::{End, Ledger};
 use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
-use super::pace::{Place, Row};
+use super::pace::Row;
 use super::passed::{keep_known, strip_hop_by_hop};
-use super::purse::{NoRoom, Purse, WAITING};
+use super::purse::Purse;
 use super::refuse::{MARK, Refusal};
 use super::retry_after::retry_after_ms;
 use super::server::now;
-use super::traffic::{End, Ledger, RequestId};
 use super::verdict::{Ours, Reading};
 use crate::refused::Refused;
 
@@ -57,9 +57,6 @@ pub(super) struct Forward {
     /// Whether the tools that requests offer are noted.
     pub(super) notes_tools: bool,
 }
-
-/// What an agent is told that has used up what it may.
-const USED_UP: &str = "what this attempt may use of the model is used up (a limit of the evaluation, not of the API)";
 
 /// A response body of the API's, or one of this side's own.
 pub(super) type Content = Either<Observed, Full<Bytes>>;
@@ -116,6 +113,7 @@ impl Forward {
             entry.end(end);
             return refusal;
         }
+        body.set_out();
 
         head.uri = target;
         head.version = Version::HTTP_11;
@@ -168,70 +166,6 @@ impl Forward {
         }
     }
 
-    /// Waits until a request for an answer may be sent, and charges it.
-    async fn admit(&self, id: RequestId, errand: &Errand, body: &mut Overheard) -> Result<(), TurnedAway> {
-        let purses = || [Some(&self.purse), self.common.as_ref()].into_iter().flatten();
-        if let Some(common) = self.common.as_ref().filter(|common| common.limits_money()) {
-            let model = body.model().await.map_err(|why| Box::new(self.not_read(&why)))?;
-            if common.lacks_price_of(model.as_deref()) {
-                return Err(Box::new(self.unpriced(model.as_deref())));
-            }
-        }
-        loop {
-            // Before anything is looked at, so that no change is missed.
-            let changed = (
-                self.purse.changed(),
-                self.common.as_ref().map(|common| common.changed()),
-            );
-            let own = |purse| Arc::ptr_eq(purse, &self.purse);
-            let mut room = purses().try_for_each(|purse| purse.room().map_err(|no_room| (own(purse), no_room)));
-            if room.is_ok() {
-                // What is used up while it waits for its place is used up; what is used up before keeps it from waiting in vain.
-                let place = self.wait_for_its_place(id).await;
-                let asked = errand.asked();
-                let admitted = purses().map(|purse| purse.admit(&asked).map_err(|no_room| (own(purse), no_room)));
-                match admitted.collect::<Result<Vec<_>, _>>() {
-                    Ok(tickets) => {
-                        errand.charge(tickets);
-                        if let Some(place) = place {
-                            place.take();
-                        }
-                        return Ok(());
-                    }
-                    Err(no_room) => room = Err(no_room),
-                }
-            }
-            if let Err((own, NoRoom::Shut(shut))) = room {
-                let refusal = if own {
-                    self.refuse_for_a_limit(ATTEMPT_LIMIT, USED_UP)
-                } else {
-                    self.refuse_for_a_limit(GATEWAY_LIMIT, &format!("the gateway asks no model any more: {shut}"))
-                };
-                return Err(Box::new((End::Limited, refusal)));
-            }
-            let Some(_waiting) = self.purse.wait() else {
-                // As if it had not come: it comes again.
-                return Err(Box::new((End::Left { answered: false }, self.too_many())));
-            };
-            match changed {
-                (own, Some(common)) => tokio::select! {
-                    () = own => {}
-                    () = common => {}
-                },
-                (own, None) => own.await,
-            }
-        }
-    }
-
-    /// Holds a request back until one more may be sent. An agent that leaves meanwhile takes its request with it.
-    async fn wait_for_its_place(&self, id: RequestId) -> Option<Place> {
-        let interval = self.request_interval?;
-        self.ledger().hold(id, now());
-        let place = self.row.place(interval).await;
-        self.ledger().release(id, now());
-        Some(place)
-    }
-
     fn block(&self, request: &Request<Incoming>) {
         self.ledger().ask(now());
         // Claude Code looks in this way whether its endpoint is there; it asks for nothing.
@@ -241,11 +175,11 @@ impl Forward {
         }
     }
 
-    fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
+    pub(super) fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn refuse(&self, status: StatusCode, kind: &str, message: &str) -> Response<Content> {
+    pub(super) fn refuse(&self, status: StatusCode, kind: &str, message: &str) -> Response<Content> {
         let refusal = Refusal {
             status,
             kind,
@@ -255,41 +189,8 @@ impl Forward {
         refusal.reply(self.route.dialect).map(Either::Right)
     }
 
-    /// Neither agent sends a request again that was answered so.
-    fn refuse_for_a_limit(&self, code: &'static str, message: &str) -> Response<Content> {
-        let refusal = Refusal {
-            status: StatusCode::BAD_REQUEST,
-            kind: "invalid_request_error",
-            code: Some(code),
-            message,
-        };
-        refusal.reply(self.route.dialect).map(Either::Right)
-    }
-
-    /// Agents send a request again that was answered so.
-    fn too_many(&self) -> Response<Content> {
-        let message =
-            format!("{WAITING} requests of this attempt wait already; come again when one of them is through");
-        let mut refusal = self.refuse(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", &message);
-        refusal.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        refusal
-    }
-
-    /// A model that would make a limit of money one that cannot be kept to.
-    fn unpriced(&self, model: Option<&str>) -> (End, Response<Content>) {
-        let message = match model {
-            Some(model) => format!(
-                "the gateway does not ask {}: its price is not known, so limits.maxCostUsd could not be kept to; add it to the \
-                 gateway's prices",
-                shorten(model)
-            ),
-            None => "the gateway has limits.maxCostUsd, and the request names no model".to_owned(),
-        };
-        self.refuse_as_wrong(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
-    }
-
     /// A request that did not come in full, or not so that it could be passed on.
-    fn not_read(&self, why: &HandOver) -> (End, Response<Content>) {
+    pub(super) fn not_read(&self, why: &HandOver) -> (End, Response<Content>) {
         let message = why.to_string();
         match why {
             HandOver::Broken(_) => (
@@ -302,7 +203,7 @@ impl Forward {
     }
 
     /// A refusal that counts as one of the API's would.
-    fn refuse_as_wrong(&self, status: StatusCode, kind: &str, message: &str) -> (End, Response<Content>) {
+    pub(super) fn refuse_as_wrong(&self, status: StatusCode, kind: &str, message: &str) -> (End, Response<Content>) {
         let end = End::Refused(ModelRefusal {
             status: status.as_u16(),
             code: Some(kind.to_owned()),
@@ -312,9 +213,6 @@ impl Forward {
         (end, self.refuse(status, kind, message))
     }
 }
-
-/// Why a request is not sent, and what it is answered.
-type TurnedAway = Box<(End, Response<Content>)>;
 
 /// Why the request was not handed over, if that is what an exchange failed for.
 fn not_handed_over<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a HandOver> {

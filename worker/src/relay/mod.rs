@@ -3,8 +3,13 @@
 //! The agent gets a loopback address and a dummy key. The relay drops whatever credential the agent sends, adds the real
 //! one and passes bytes on as they come, in both directions and in the encoding in which they come. What it learns, it
 //! learns from a bounded copy. What an attempt may use of its model is held to here: requests wait for their place in the
-//! worker's row, and those of an attempt that has used up its allowance are refused.
+//! worker's row and for room beside those that are open, and those of an attempt that has used up its allowance are refused.
+//!
+//! A request comes in at `forward`, is read on its way out by `overhear` and admitted by `admit`; its answer is read on its
+//! way back by `observe` and `verdict`. What both come to is an `errand`, written down in the `ledger` and charged to the
+//! `purse`.
 
+mod admit;
 mod asked;
 mod connect;
 mod content;
@@ -16,6 +21,7 @@ mod failure;
 mod forward;
 mod gateway;
 mod json_walk;
+mod ledger;
 mod meant;
 mod observe;
 mod offer;
@@ -26,9 +32,10 @@ mod purse;
 mod refuse;
 mod retry_after;
 mod server;
+mod shut;
 mod spans;
+mod step;
 mod tally;
-mod traffic;
 mod untold;
 mod usage;
 mod verdict;

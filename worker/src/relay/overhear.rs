@@ -89,6 +89,11 @@ impl Overheard {
         }
     }
 
+    /// The request is sent from now on: what it waited for until then was not its own doing.
+    pub(super) fn set_out(&mut self) {
+        self.deadline.as_mut().reset(tokio::time::Instant::now() + PATIENCE);
+    }
+
     /// Reads ahead until the request has named its model, which from then on has to be the only one. `None` when it names
     /// none.
     pub(super) async fn model(&mut self) -> Result<Option<Arc<str>>, HandOver> {
@@ -143,6 +148,9 @@ impl Overheard {
                 offer.feed(bytes);
             }
         });
+        if matches!(decoder, Decoder::Opaque) {
+            asking.unreadable();
+        }
         errand.hear(asking.so_far());
         if offer.as_ref().is_some_and(Offer::complete) {
             self.note();

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 
 use super::asked::Asked;
+use super::shut::Shut;
 use super::tally::Tally;
 use super::untold::Used;
 
@@ -73,36 +74,6 @@ impl Amount {
     }
 }
 
-/// Why nothing more may be asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shut {
-    /// So many tokens were used of so many; so many of them are an estimate.
-    Tokens { used: u64, most: u64, untold: u64 },
-    /// So many US dollars were spent of so many; so many of them are an estimate.
-    Cost { spent: f64, most: f64, untold: f64 },
-}
-
-impl fmt::Display for Shut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNTOLD: &str = "the most that answers may have used which did not tell";
-        match self {
-            Self::Tokens { used, most, untold } => {
-                write!(f, "limits.maxTokens is reached: {used} of {most} tokens are used")?;
-                if *untold > 0 {
-                    write!(f, ", {untold} of them {UNTOLD}")?;
-                }
-            }
-            Self::Cost { spent, most, untold } => {
-                write!(f, "limits.maxCostUsd is reached: ${spent:.2} of ${most:.2} are spent")?;
-                if *untold > 0.0 {
-                    write!(f, ", ${untold:.2} of them {UNTOLD}")?;
-                }
-            }
-        }
-        f.write_str("; raise it in the gateway's config")
-    }
-}
-
 /// Why a request may not be sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NoRoom {
@@ -144,11 +115,6 @@ impl Purse {
         }
     }
 
-    /// Whether it has limits.
-    fn is_limited(&self) -> bool {
-        self.limits.tokens.is_some() || self.limits.usd.is_some()
-    }
-
     /// Whether money is limited.
     pub(super) fn limits_money(&self) -> bool {
         self.limits.usd.is_some()
@@ -183,10 +149,10 @@ impl Purse {
         Arc::clone(&self.changed).notified_owned()
     }
 
-    /// Counts one that waits for room; `None` when too many do.
+    /// Counts one that waits for room, which only limits bring about; `None` when too many do.
     pub(super) fn wait(self: &Arc<Self>) -> Option<Waiting> {
         let mut state = self.state();
-        if self.is_limited() && state.waiting >= WAITING {
+        if state.waiting >= WAITING {
             return None;
         }
         state.waiting += 1;

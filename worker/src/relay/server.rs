@@ -17,10 +17,10 @@ use super::credential::Key;
 use super::endpoint::{Dialect, Upstream};
 use super::error::RelayError;
 use super::forward::{Forward, Route};
+use super::ledger::Ledger;
 use super::meant::Meant;
 use super::pace::{Lane, Pace, Row};
 use super::purse::Purse;
-use super::traffic::Ledger;
 use crate::loopback;
 use crate::refused::Refused;
 

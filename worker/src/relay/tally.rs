@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mcproctor_proto::tokens::{ModelUsage, Tokens};
 
-use super::traffic::Told;
+use super::ledger::Told;
 
 /// Models that are kept apart; an API that names ever new ones fills no memory.
 pub(super) const MODEL_CAP: usize = 64;

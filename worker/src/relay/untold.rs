@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcproctor_proto::tokens::Tokens;
 
 use super::asked::Asked;
-use super::traffic::{End, Told};
+use super::ledger::{End, Told};
 
 /// What a request used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

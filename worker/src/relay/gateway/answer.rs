@@ -18,11 +18,11 @@ use serde_json::json;
 
 use super::super::endpoint::{Dialect, Purpose, purpose};
 use super::super::forward::{Content, Forward, Route};
+use super::super::ledger::Ledger;
 use super::super::pace::{Pace, Row};
 use super::super::purse::Purse;
 use super::super::refuse::Refusal;
 use super::super::server::now;
-use super::super::traffic::Ledger;
 use super::leases::{Leases, Superseded};
 use super::options::GatewayLimits;
 
@@ -78,7 +78,7 @@ impl Desk {
 
     fn usage(&self, headers: &HeaderMap) -> Response<Content> {
         if bearer(headers).is_some_and(|shown| self.token_key.is(shown)) {
-            plain(StatusCode::OK, "application/json", self.told().to_string())
+            plain(StatusCode::OK, "application/json", self.status().to_string())
         } else {
             let words = "this is for those who have the gateway's tokenKey, as a bearer token\n";
             plain(StatusCode::UNAUTHORIZED, "text/plain", words.to_owned())

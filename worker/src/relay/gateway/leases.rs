@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use mcproctor_proto::id::{AttemptId, RunId};
 use mcproctor_proto::lease_token::Claims;
 
+use super::super::ledger::Ledger;
 use super::super::pace::Lane;
 use super::super::purse::Purse;
-use super::super::traffic::Ledger;
 
 /// Seconds between two looks for attempts that can be forgotten.
 const SWEEP_S: u64 = 30;

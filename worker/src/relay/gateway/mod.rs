@@ -10,7 +10,7 @@ mod leases;
 mod listen;
 mod options;
 mod server;
-mod told;
+mod status;
 
 pub use ask::{LetIn, NotLetIn, ask_gateway};
 pub use error::GatewayError;

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::super::traffic::Told;
+use super::super::ledger::Told;
 use super::*;
 
 fn purse(max_tokens: Option<u64>, max_cost_usd: Option<f64>) -> Arc<Purse> {
@@ -108,8 +108,7 @@ fn so_many_requests_of_an_attempt_with_a_limit_are_open_and_wait_at_once() {
     drop((open, waiting));
     assert!(limited.wait().is_some() && limited.admit(&asked(1)).is_ok());
     let open: Vec<_> = (0..10 * OPEN).map(|_| free.admit(&asked(1)).unwrap()).collect();
-    let waiting: Vec<_> = (0..10 * WAITING).map(|_| free.wait().unwrap()).collect();
-    drop((open, waiting));
+    drop(open);
 }
 
 #[test]

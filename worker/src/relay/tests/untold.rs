@@ -129,6 +129,29 @@ async fn counts_that_a_stream_told_on_its_way_are_not_its_last_word() {
 }
 
 #[tokio::test]
+async fn what_a_request_that_cannot_be_decoded_asks_for_is_taken_for_the_most() {
+    for (encoding, allowed) in [("identity", 1_000_000), ("compress", 1_128_000)] {
+        let (api, url) = upstream().await;
+        let relay = relay_with(Dialect::Anthropic, &url, tokens(allowed)).await;
+        let body = r#"{"model":"m","max_tokens":1,"x":"the end"}"#;
+        let request = post("/v1/messages", body).replace(
+            "accept-encoding",
+            &format!("content-encoding: {encoding}\r\naccept-encoding"),
+        );
+        let mut agent = connect(&relay).await;
+        agent.write_all(request.as_bytes()).await.unwrap();
+        let (mut asked, _) = api.accept().await.unwrap();
+        read_until(&mut asked, "the end").await;
+        drop(agent);
+        settled(&relay).await;
+        match encoding {
+            "identity" => drop(open(&relay, &api, "/v1/messages", 1).await),
+            _ => drop(is_used_up(relay, &api, "/v1/messages").await),
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_api_never_had_in_full_used_nothing() {
     let (api, url) = upstream().await;
     let relay = relay_with(Dialect::Anthropic, &url, tokens(100)).await;

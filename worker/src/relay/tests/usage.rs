@@ -8,7 +8,7 @@ use mcproctor_proto::tokens::{ModelUsage, Tokens};
 use tokio::io::AsyncWriteExt;
 
 use super::super::Dialect;
-use super::super::traffic::Told;
+use super::super::ledger::Told;
 use super::super::verdict::Reading;
 use super::{connect, exchange, post, read_to_end, read_until, relay, reply, settled, upstream};
 

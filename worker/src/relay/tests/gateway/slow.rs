@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::{Bed, both, request, tls};
+use super::{Bed, both, ok, request, tls};
 use crate::relay::GatewayLimits;
 
 /// What is read until the other side hangs up, and after how many seconds it did.
@@ -65,4 +65,27 @@ async fn a_connection_that_has_asked_may_stay_for_a_while_and_not_for_ever() {
     let (answer, seconds) = until_it_ends(&mut stream).await;
     assert!(answer.ends_with("ok\n"), "{answer}");
     assert!((60..=91).contains(&seconds), "{seconds} s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_for_which_a_rate_holds_a_request_back_is_not_its_own() {
+    let bed = Bed::new(GatewayLimits {
+        requests_per_minute: Some(1),
+        ..GatewayLimits::default()
+    })
+    .await;
+    let (dialect, path, token) = both()[0].clone();
+    let mut waiting = Vec::new();
+    for _ in 0..8 {
+        waiting.push(bed.ask(dialect, &token, path).await);
+    }
+    let begun = Instant::now();
+    for _ in 0..8 {
+        let (mut api, _) = bed.api.accept().await.unwrap();
+        api.write_all(&ok("m", 1)).await.unwrap();
+    }
+    for mut stream in waiting {
+        assert!(until_it_ends(&mut stream).await.0.starts_with("HTTP/1.1 200"));
+    }
+    assert!(begun.elapsed().as_secs() >= 7 * 60);
 }

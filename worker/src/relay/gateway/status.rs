@@ -13,7 +13,7 @@ use super::leases::Held;
 
 impl Desk {
     /// What was used since the start, in all and by every attempt that is still known.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn status(&self) -> Value {
         // One lock at a time: nobody who asks a model waits for this.
         let known: Vec<_> = {
             let leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
