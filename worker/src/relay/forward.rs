@@ -18,6 +18,7 @@ use super::endpoint::{Dialect, Purpose, Upstream, is_loopback, overrides_method,
 use super::errand::{Entry, Errand};
 use super::failure::shorten;
 use super::ledger::{End, Ledger};
+use super::linger::read_out;
 use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
@@ -76,13 +77,14 @@ impl Forward {
     }
 
     /// Answers one request of somebody who may ask.
-    pub(super) async fn pass(&self, request: Request<Incoming>) -> Response<Content> {
+    pub(super) async fn pass(&self, mut request: Request<Incoming>) -> Response<Content> {
         let route = &self.route;
         let path = request.uri().path();
         let query = request.uri().query();
         let purpose = purpose(route.dialect, request.method(), path).filter(|_| !overrides_method(query));
         let Some(purpose) = purpose else {
             self.block(&request);
+            read_out(request.body_mut()).await;
             return self.refuse(
                 StatusCode::NOT_FOUND,
                 "not_found_error",
@@ -91,6 +93,7 @@ impl Forward {
         };
         let Ok(target) = route.upstream.target(route.dialect, path, query) else {
             self.block(&request);
+            read_out(request.body_mut()).await;
             return self.refuse(
                 StatusCode::BAD_REQUEST,
                 "invalid_request_error",
@@ -111,6 +114,7 @@ impl Forward {
         {
             let (end, refusal) = *turned_away;
             entry.end(end);
+            read_out(&mut body).await;
             return refusal;
         }
         body.set_out();

@@ -22,6 +22,7 @@ mod forward;
 mod gateway;
 mod json_walk;
 mod ledger;
+mod linger;
 mod meant;
 mod observe;
 mod offer;

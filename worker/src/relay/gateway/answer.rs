@@ -19,6 +19,7 @@ use serde_json::json;
 use super::super::endpoint::{Dialect, Purpose, purpose};
 use super::super::forward::{Content, Forward, Route};
 use super::super::ledger::Ledger;
+use super::super::linger::read_out;
 use super::super::pace::{Pace, Row};
 use super::super::purse::Purse;
 use super::super::refuse::Refusal;
@@ -101,10 +102,13 @@ impl Desk {
     }
 
     /// A request for a model. Whatever it shows as a credential is dropped on the way out.
-    async fn relay(&self, request: Request<Incoming>) -> Response<Content> {
+    async fn relay(&self, mut request: Request<Incoming>) -> Response<Content> {
         match self.admit(&request) {
             Ok(forward) => forward.pass(request).await,
-            Err(denied) => self.deny(&denied, &request),
+            Err(denied) => {
+                read_out(request.body_mut()).await;
+                self.deny(&denied, &request)
+            }
         }
     }
 

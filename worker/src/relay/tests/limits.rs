@@ -58,6 +58,24 @@ async fn once_the_tokens_are_used_up_requests_are_refused_in_the_dialects_form_a
 }
 
 #[tokio::test]
+async fn a_request_that_is_refused_is_read_to_its_end_so_that_its_refusal_arrives() {
+    let (_listener, url) = upstream().await;
+    let allowance = Allowance {
+        tokens: Some(0),
+        ..Allowance::default()
+    };
+    let relay = relay_with(Dialect::OpenAi, &url, allowance).await;
+    // More than waits in the buffers of a connection.
+    let large = format!(r#"{{"input":"{}"}}"#, "x".repeat(16 << 20));
+    for (path, status) in [("/v1/responses", "HTTP/1.1 400"), ("/v1/files", "HTTP/1.1 404")] {
+        let mut agent = connect(&relay).await;
+        agent.write_all(post(path, &large).as_bytes()).await.unwrap();
+        let answer = String::from_utf8_lossy(&read_to_end(&mut agent).await).into_owned();
+        assert!(answer.starts_with(status), "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn money_is_held_to_by_the_price_it_was_given() {
     let (listener, url) = upstream().await;
     let price = Price {
