@@ -73,6 +73,26 @@ pub(super) fn installed_files(spec: &Spec) -> Vec<PathBuf> {
     files
 }
 
+/// The folders that paths of the program lead into only to leave them again by `..`. They have to be there for such a path to
+/// lead anywhere.
+pub(super) fn passed_through(spec: &Spec) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for path in [&spec.program].into_iter().chain(&spec.path).chain(&spec.reads) {
+        let mut so_far = PathBuf::new();
+        for part in path.components() {
+            if part == Component::ParentDir {
+                folders.push(so_far.clone());
+                so_far.pop();
+            } else {
+                so_far.push(part);
+            }
+        }
+    }
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
 /// Those of `files` that lie neither in another one of them nor in one of the folders that are `shown` already.
 pub(super) fn outermost(mut files: Vec<PathBuf>, shown: &[PathBuf]) -> Vec<PathBuf> {
     files.sort_by_key(|path| path.components().count());
@@ -111,6 +131,21 @@ mod tests {
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
         let files = paths(&["/opt/a/b/c", "/opt/a/b", "/usr/bin/node", "/opt/ab"]);
         assert_eq!(outermost(files, &paths(&["/usr"])), paths(&["/opt/ab", "/opt/a/b"]));
+    }
+
+    #[test]
+    fn what_a_path_only_passes_through_is_known() {
+        let spec = Spec {
+            program: "/a/b/../../c/d/../agent".into(),
+            args: Vec::new(),
+            env: std::collections::BTreeMap::new(),
+            path: vec!["/x/../y".into(), "/usr/bin".into()],
+            reads: vec!["/a/b/../file".into()],
+            stdin: Vec::new(),
+            cwd: "/w".into(),
+        };
+        let folders = ["/a", "/a/b", "/c/d", "/x"].map(PathBuf::from);
+        assert_eq!(passed_through(&spec), folders);
     }
 
     #[test]

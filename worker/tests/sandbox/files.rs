@@ -1,7 +1,7 @@
 //! Files of the host.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use mcproctor_proto::assignment::SandboxLevel;
 
@@ -119,6 +119,19 @@ pub(crate) async fn files_named_in_the_config_are_read(level: SandboxLevel) {
     for line in ["the-script-ran", "beside-refused", "change-refused"] {
         ran.assert_line(line);
     }
+}
+
+pub(crate) async fn a_path_that_goes_up_again_leads_to_its_program(level: SandboxLevel) {
+    let seat = Seat::new(level);
+    let host = seat.host_folder();
+    fs::create_dir_all(host.join("elsewhere")).unwrap();
+    let script = host.join("agent.sh");
+    fs::write(&script, "#!/bin/sh\necho the-program-ran\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let upwards = host.join("elsewhere/../agent.sh");
+    seat.run(&seat.spec(upwards.to_str().unwrap(), &[]))
+        .await
+        .assert_line("the-program-ran");
 }
 
 pub(crate) async fn its_paths_are_always_the_same(level: SandboxLevel) {

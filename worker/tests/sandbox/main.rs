@@ -43,6 +43,7 @@ macro_rules! confined {
                 files::writes_its_own_folders_only,
                 files::links_out_of_the_work_folder_lead_nowhere,
                 files::files_named_in_the_config_are_read,
+                files::a_path_that_goes_up_again_leads_to_its_program,
                 limits::a_fork_bomb_stays_within_its_limit,
                 limits::a_file_that_grows_past_the_limit_is_cut_and_many_are_noticed,
                 limits::memory_beyond_the_limit_ends_it_and_is_told,

@@ -38,6 +38,8 @@ pub(super) struct Room<'a> {
     pub(super) etc: &'a Path,
     pub(super) own_folders: &'a [&'a View],
     pub(super) cwd: &'a Path,
+    /// Folders that have to be there, whatever is in them.
+    pub(super) passed_through: &'a [PathBuf],
 }
 
 /// The arguments up to the program. `installed` is what is shown of the host beside the system, at the place where it lies.
@@ -64,6 +66,12 @@ pub(super) fn arguments(room: &Room<'_>, installed: &[PathBuf]) -> Vec<OsString>
     );
     for folder in room.own_folders {
         bind(&mut args, "--bind", &folder.outside, &folder.inside);
+    }
+    for folder in room.passed_through {
+        if !shown.iter().any(|shown| folder.starts_with(shown)) {
+            words(&mut args, &["--dir"]);
+            args.push(folder.into());
+        }
     }
     installed_files(&mut args, &shown, installed);
     bind(&mut args, "--ro-bind", room.launcher, Path::new(LAUNCHER));
@@ -142,6 +150,7 @@ mod tests {
             etc: Path::new("/sandboxes/a/etc"),
             own_folders: &[&home],
             cwd: Path::new("/agent/work"),
+            passed_through: &[PathBuf::from("/tmp/clone/tests"), PathBuf::from("/usr/bin")],
         };
         let args = arguments(&room, installed);
         args.into_iter().map(|arg| arg.into_string().unwrap()).collect()
@@ -172,6 +181,13 @@ mod tests {
         assert!(at(&line, &["--bind", "/sandboxes/a/home", "/agent/home"]).is_some());
         assert!(at(&line, &["--ro-bind", "/sandboxes/a/etc", "/etc"]).is_some());
         assert!(!line.iter().any(|arg| arg == "/etc/passwd"));
+    }
+
+    #[test]
+    fn folders_that_a_path_passes_through_are_there_unless_the_system_has_them() {
+        let line = line(&[]);
+        assert!(at(&line, &["--dir", "/tmp/clone/tests"]).is_some());
+        assert!(at(&line, &["--dir", "/usr/bin"]).is_none());
     }
 
     #[test]

@@ -60,6 +60,7 @@ impl Bubblewrap {
             etc: &self.etc,
             own_folders,
             cwd: &spec.cwd,
+            passed_through: &confined::passed_through(spec),
         };
         let mut args = arguments::arguments(&room, &confined::installed_files(spec));
         args.extend(["--".into(), arguments::LAUNCHER.into()]);
