@@ -11,8 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::processes::{Process, descendants};
 
-/// The longest that one start of the program may take.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// The longest that one start of the program may take: in the long form of a test, which says how many iterations it has, an
+/// hour.
+fn patience() -> Duration {
+    match std::env::var_os("MCPROCTOR_TEST_ITERATIONS") {
+        None => Duration::from_mins(4),
+        Some(_) => Duration::from_hours(1),
+    }
+}
 
 /// Gives the program under test a second name in `folder`, because a build that goes on meanwhile replaces the first.
 /// Another build of it can be named in `MCPROCTOR_BIN`.
@@ -122,7 +128,7 @@ impl Running {
                 return;
             }
             let over = self.is_over();
-            if over || self.begun.elapsed() > PATIENCE {
+            if over || self.begun.elapsed() > patience() {
                 let stderr = fs::read_to_string(self.output.join("stderr")).unwrap_or_default();
                 panic!("no {what} (over: {over}):\n{}\n{stderr}", self.stdout());
             }
@@ -136,7 +142,11 @@ impl Running {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(self.begun.elapsed() < PATIENCE, "it goes on and on:\n{}", self.stdout());
+            assert!(
+                self.begun.elapsed() < patience(),
+                "it goes on and on:\n{}",
+                self.stdout()
+            );
             std::thread::sleep(Duration::from_millis(5));
         };
         let ran = Ran {
