@@ -16,6 +16,7 @@ pub mod relay;
 pub mod sandbox;
 
 mod descriptors;
+mod hop_by_hop;
 mod loopback;
 mod question;
 mod refused;

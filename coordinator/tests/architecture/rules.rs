@@ -48,7 +48,15 @@ const PURE: [(&str, &str); 21] = [
 const COMPOSING: [&str; 4] = ["command", "endpoint", "iteration", "link"];
 
 /// Rooms of the worker that any other may use, and that use none.
-const FOR_ALL: [&str; 6] = ["descriptors", "loopback", "question", "refused", "search_path", "sse"];
+const FOR_ALL: [&str; 7] = [
+    "descriptors",
+    "hop_by_hop",
+    "loopback",
+    "question",
+    "refused",
+    "search_path",
+    "sse",
+];
 
 /// What is found in every file under `folders` but those under `allowed`.
 fn only_in(folders: &[&str], allowed: &[&str], what: &str, is_there: impl Fn(&str) -> bool) {

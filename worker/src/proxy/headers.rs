@@ -1,15 +1,13 @@
 //! Which headers change on their way.
 
-use http::header::{
-    CONNECTION, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE,
-    WWW_AUTHENTICATE,
-};
+use http::header::{CONNECTION, HOST, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
+use mcproctor_proto::redact::Redactor;
 use mcproctor_proto::server::Header;
 use secrecy::ExposeSecret;
 
 use super::error::ProxyError;
-use mcproctor_proto::redact::Redactor;
+use crate::hop_by_hop::{is_hop_by_hop, strip_hop_by_hop};
 
 /// Headers that the proxy adds to every request.
 #[derive(Debug, Default)]
@@ -37,45 +35,6 @@ impl Injected {
         };
         headers.iter().map(one).collect::<Result<_, _>>().map(Self)
     }
-}
-
-fn is_hop_by_hop(name: &HeaderName) -> bool {
-    // RFC 9110, section 7.6.1; Keep-Alive and Proxy-Connection have no constants.
-    [
-        CONNECTION,
-        TE,
-        TRANSFER_ENCODING,
-        UPGRADE,
-        PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION,
-    ]
-    .contains(name)
-        || matches!(name.as_str(), "keep-alive" | "proxy-connection")
-}
-
-/// Removes what belongs to one connection only: the hop-by-hop headers and those that `Connection` names.
-fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    if headers.contains_key(CONNECTION) {
-        let named: Vec<HeaderName> = headers
-            .get_all(CONNECTION)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .filter_map(|name| name.trim().parse().ok())
-            .collect();
-        for name in named {
-            // Framing is not the client's to take away.
-            if name != http::header::CONTENT_LENGTH && name != HOST {
-                headers.remove(name);
-            }
-        }
-        headers.remove(CONNECTION);
-    }
-    for name in [TE, TRANSFER_ENCODING, UPGRADE, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION] {
-        headers.remove(name);
-    }
-    headers.remove("keep-alive");
-    headers.remove("proxy-connection");
 }
 
 /// Turns the agent's headers into those of the request to the server.

@@ -23,12 +23,13 @@ use super::meant::Meant;
 use super::observe::Observed;
 use super::overhear::{HandOver, Overheard};
 use super::pace::Row;
-use super::passed::{keep_known, strip_hop_by_hop};
+use super::passed::keep_known;
 use super::purse::Purse;
 use super::refuse::{MARK, Refusal};
 use super::retry_after::retry_after_ms;
 use super::server::now;
 use super::verdict::{Ours, Reading};
+use crate::hop_by_hop::strip_hop_by_hop;
 use crate::refused::Refused;
 
 /// A model API, the way to it, and what opens it: the same for all who ask it.

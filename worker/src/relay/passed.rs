@@ -2,9 +2,10 @@
 
 use http::HeaderMap;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
-    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, USER_AGENT,
 };
+
+use crate::hop_by_hop::strip_hop_by_hop;
 
 /// Headers that describe the request, whatever API it is for.
 const OF_HTTP: [HeaderName; 7] = [
@@ -60,33 +61,11 @@ fn is_known(name: &HeaderName) -> bool {
         || BEGINNINGS.iter().any(|beginning| name.as_str().starts_with(beginning))
 }
 
-/// Takes out what is meant for one connection only (RFC 9110, section 7.6.1).
-pub(super) fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    let fixed = [
-        CONNECTION,
-        PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION,
-        TE,
-        TRAILER,
-        TRANSFER_ENCODING,
-        UPGRADE,
-    ];
-    let others = ["keep-alive", "proxy-connection"].map(HeaderName::from_static);
-    for name in named.into_iter().chain(fixed).chain(others) {
-        headers.remove(name);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use http::header::CONNECTION;
 
     use super::*;
 
