@@ -6,7 +6,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer::Desk;
 use super::error::GatewayError;
 use super::options::GatewayTls;
+use crate::descriptors::raise_limit;
 
 /// Connections at once at the most; further ones wait in the system's queue.
 const CONNECTIONS: u64 = 4096;
@@ -58,13 +59,7 @@ pub(super) fn acceptor(tls: &GatewayTls) -> Result<TlsAcceptor, GatewayError> {
 
 /// Connections at once: each takes a file descriptor, and one more on the way to its API.
 fn places() -> usize {
-    let files = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: files.maximum,
-        maximum: files.maximum,
-    };
-    // Where it cannot be raised, there are as many as there were.
-    let _ = setrlimit(Resource::Nofile, raised);
+    raise_limit();
     let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let places = (files.saturating_sub(OTHER_FILES) / 2).clamp(1, CONNECTIONS);
     usize::try_from(places).unwrap_or(1)
