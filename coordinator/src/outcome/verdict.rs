@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use mcproctor_proto::call::{CallState, ToolCall};
 use mcproctor_proto::exposure::Exposure;
-use mcproctor_proto::traffic::{GATEWAY_UNREACHABLE, ModelRefusal, RefusalKind, TOKEN_REFUSED};
 use mcproctor_proto::turn::{Turn, TurnEnding};
 
 use super::failure::class_of;
 use super::kind::{FailureClass, InvalidCause, Outcome};
-use super::remedies;
 use crate::conversation::Conversation;
 use crate::record::{ExpectationResult, Family};
+use crate::words::counted;
+
+mod refused;
 
 /// Everything that a verdict rests on.
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +85,10 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         machinery(facts.machinery_fault, conversation),
         login(&conversation.exposures),
         limited(conversation, facts.expectations),
-        refused_for_good(conversation),
+        refused::for_good(conversation),
         exposure(&conversation.exposures, last_turn),
         nothing_offered(&conversation.exposures, facts.expectations),
-        model(conversation, last_turn),
+        refused::model(conversation, last_turn),
         time(conversation, last_turn),
         agent_error(last_turn),
         unchecked(facts.expectations),
@@ -172,89 +173,20 @@ fn limited(conversation: &Conversation, expectations: &[ExpectationResult]) -> O
     if ended_well && expectations.iter().all(|expectation| expectation.met) {
         return None;
     }
+    let told = counted(traffic.tokens().total(), "token");
+    let untold = match traffic.requests_without_usage {
+        0 => String::new(),
+        untold => format!(
+            " and what {} may have used that did not tell",
+            counted(untold, "request")
+        ),
+    };
+    let reason = format!("it used up what was set aside for it of run.limits, at {told}{untold}");
     Some(Verdict {
         outcome: Outcome::Invalid(InvalidCause::Limit),
-        reason: match (traffic.tokens().total(), traffic.requests_without_usage) {
-            (told, 0) => format!("it used up what was set aside for it of run.limits, at {told} tokens"),
-            (told, untold) => format!(
-                "it used up what was set aside for it of run.limits, at {told} tokens and what {untold} requests may have used that \
-                 did not tell"
-            ),
-        },
+        reason,
         next: Next::WithMore,
     })
-}
-
-/// Refusals that no further attempt gets over. They come before exposure: an agent that is refused at its first request
-/// may end before it has listed any tool.
-fn refused_for_good(conversation: &Conversation) -> Option<Verdict> {
-    let refusal = standing_refusal(conversation)?;
-    // An agent may ask for anything. What it was refused says nothing about others if it asked for what it is not configured to,
-    // or had been answered before: then at most this attempt is invalid, which `model` sees to.
-    let traffic = &conversation.traffic;
-    let its_own = traffic.refusal_elsewhere || traffic.succeeded > 0;
-    let of_the_model = matches!(
-        refusal.kind(),
-        RefusalKind::Credential | RefusalKind::NoSuchModel | RefusalKind::Quota
-    );
-    if its_own && of_the_model {
-        return None;
-    }
-    let remedy = match refusal.kind() {
-        RefusalKind::Limit => return Some(gateway_limit(refusal)),
-        RefusalKind::Gateway => return Some(gateway_refusal(refusal)),
-        RefusalKind::Credential => "check the agent's key",
-        RefusalKind::NoSuchModel if speaks_of_a_model(refusal) => "check the agent's model",
-        RefusalKind::NoSuchModel => remedies::ADDRESS,
-        RefusalKind::Quota => "the account has no credit or quota left",
-        RefusalKind::Schema => {
-            return Some(Verdict::stands(
-                Outcome::Invalid(InvalidCause::Server),
-                format!(
-                    "the model API refuses a tool definition of the server: {}",
-                    refusal.message
-                ),
-            ));
-        }
-        RefusalKind::Transient | RefusalKind::Other => return None,
-    };
-    let message = format!("{}; {remedy}", refusal_in_words(refusal));
-    Some(Verdict {
-        outcome: Outcome::Invalid(InvalidCause::Model),
-        reason: message.clone(),
-        next: Next::StopDispatch(message),
-    })
-}
-
-/// Whether it is the model that is not there, and not the whole address.
-fn speaks_of_a_model(refusal: &ModelRefusal) -> bool {
-    let code = refusal.code.as_deref().unwrap_or_default();
-    code.contains("model") || refusal.message.to_ascii_lowercase().contains("model")
-}
-
-/// A limit of the gateway holds for every run that goes through it: nobody's fault, and nothing more can be held until it is
-/// raised.
-fn gateway_limit(refusal: &ModelRefusal) -> Verdict {
-    Verdict {
-        outcome: Outcome::Invalid(InvalidCause::Limit),
-        reason: refusal.message.clone(),
-        next: Next::StopDispatch(format!("{}, and go on with --resume", refusal.message)),
-    }
-}
-
-/// A gateway that lets no attempt through is a part of the machinery, and no model was asked.
-fn gateway_refusal(refusal: &ModelRefusal) -> Verdict {
-    let remedy = if refusal.code.as_deref() == Some(TOKEN_REFUSED) {
-        remedies::GATEWAY_TOKEN
-    } else {
-        remedies::GATEWAY_ENTRY
-    };
-    let message = format!("the gateway lets no attempt through: {}; {remedy}", refusal.message);
-    Verdict {
-        outcome: Outcome::Invalid(InvalidCause::Machinery),
-        reason: message.clone(),
-        next: Next::StopDispatch(message),
-    }
 }
 
 fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {
@@ -289,30 +221,6 @@ fn exposure(exposures: &[Exposure], last: Option<&Turn>) -> Option<Verdict> {
         InvalidCause::Exposure,
         format!("the agent {what} {server}{why}"),
     ))
-}
-
-fn model(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
-    let refusal = standing_refusal(conversation)?;
-    // A refused request that the agent ended its turn well without changes nothing.
-    if last?.ending == TurnEnding::Completed && conversation.traffic.succeeded > 0 {
-        return None;
-    }
-    let reason = refusal_in_words(refusal);
-    // No API's own word: only what could not be reached has no status.
-    let no_gateway = refusal.status == 0 && refusal.code.as_deref() == Some(GATEWAY_UNREACHABLE);
-    let (cause, reason) = if no_gateway {
-        let remedy = remedies::gateway_way(&refusal.message);
-        (InvalidCause::Machinery, format!("{reason}; {remedy}"))
-    } else {
-        (InvalidCause::Model, reason)
-    };
-    Some(Verdict {
-        outcome: Outcome::Invalid(cause),
-        reason,
-        next: Next::Again {
-            slower: (refusal.kind() == RefusalKind::Transient).then(|| refusal.retry_after_ms.unwrap_or(0)),
-        },
-    })
 }
 
 fn time(conversation: &Conversation, last: Option<&Turn>) -> Option<Verdict> {
@@ -471,28 +379,6 @@ fn failed(expectations: &[ExpectationResult], conversation: &Conversation) -> Ve
         .collect();
     let class = class_of(expectations, conversation);
     Verdict::stands(Outcome::Failed(class), unmet.join("; "))
-}
-
-/// What the relay saw, or, with the command line's own login, what the agent itself said of the model.
-fn standing_refusal(conversation: &Conversation) -> Option<&ModelRefusal> {
-    if conversation.traffic.observed {
-        conversation.traffic.refusal.as_ref()
-    } else {
-        conversation.turns.last()?.model_refusal.as_ref()
-    }
-}
-
-fn refusal_in_words(refusal: &ModelRefusal) -> String {
-    let message: &str = if refusal.message.is_empty() {
-        "no reason given"
-    } else {
-        &refusal.message
-    };
-    match refusal.status {
-        // The relay says what it could not reach.
-        0 => message.to_owned(),
-        status => format!("the model API refused with {status}: {message}"),
-    }
 }
 
 fn detail(turn: &Turn, otherwise: &str) -> String {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 use mcproctor_proto::call::CallState;
 use mcproctor_proto::exposure::ServerFault;
-use mcproctor_proto::traffic::ModelTraffic;
+use mcproctor_proto::traffic::{ModelRefusal, ModelTraffic};
 
 use super::*;
 use crate::record::TestCaseRecord;
